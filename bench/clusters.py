@@ -188,7 +188,7 @@ def _trial_intervals(cell: Any, x: Any, z: Any, unit: Any, inputs: int, trials: 
         for name, f in (
             ("kappa", figures["kappa"]),
             ("accuracy", figures["agreement"]),
-            ("pass rate", figures["people_pass"]),
+            ("pass rate", figures["human_pass_rate"]),
             ("pass rate, estimate", mean),
             ("pass@2", at),
             ("pass^2", hat),

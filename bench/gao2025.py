@@ -81,7 +81,7 @@ def measured(study: Study, draws: int, trials: int, seed: int = 0) -> dict[str, 
     dp, rc = np.full((len(aspects), 12), np.nan), np.full((len(aspects), 12), np.nan)
     shape, metrics = "", 0
     for a, aspect in enumerate(aspects):
-        panel = data.panel(aspect, keep_people=True)
+        panel = data.panel(aspect, keep_human=True)
         shape, metrics = f"{panel.n_systems} × {panel.n_inputs}", len(panel.metrics)
         for row in stability(panel, draws=draws, trials=trials, seed=seed):
             at = MEASURES.index(row["measure"])

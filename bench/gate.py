@@ -240,14 +240,14 @@ def several(judge: str, own_labels: bool, n: int = 150, trials: int = 2000) -> l
     rng = np.random.default_rng([n, list(JUDGES).index(judge), own_labels, 21])
     names = ["kappa"] * 30 if own_labels else list(FIGURES) * 10
     truth = np.array([true_values(cells)[name] for name in names])
-    of_people = np.stack([cells[:2] / cells[:2].sum(), cells[2:] / cells[2:].sum()])
+    human_named = np.stack([cells[:2] / cells[:2].sum(), cells[2:] / cells[2:].sum()])
     at_truth, one_fails, all_fail = ({k: [] for k in LIMITS} for _ in range(3))
     for trial in range(trials):
         if own_labels:
             counts = list(rng.multinomial(n, cells, 30).astype(float))
         else:  # all judges judge the same rows
             people = rng.binomial(n, 0.5)
-            drawn = [rng.multinomial(m, of_people[k], 10) for k, m in enumerate((n - people, people))]
+            drawn = [rng.multinomial(m, human_named[k], 10) for k, m in enumerate((n - people, people))]
             counts = [c for c in np.concatenate(drawn, axis=1).astype(float) for _ in FIGURES]
         gate = Checked(counts, names)
         for k in LIMITS:

@@ -64,10 +64,10 @@ from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.report.figures.curves import transfer_lines
 
 names = ["checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "checklist-ctrleval-topic"]
-figure = transfer_lines(transfer([load_set(name) for name in names], keep_people=True))
+figure = transfer_lines(transfer([load_set(name) for name in names], keep_human=True))
 """,
         "nlgauge analyze transfer checklist-usr-pc checklist-usr-tc checklist-unieval-tc checklist-ctrleval-topic "
-        "--keep-people -o figure.svg",
+        "--keep-human -o figure.svg",
         "The command draws the same numbers as dots.",
     ),
     Drawn(
@@ -129,7 +129,7 @@ from nlgauge.report.figures.dot_plots import distance_and_order
 
 data = load_set("checklist-usr-pc")
 apart, order = (
-    registry.get("analysis", name)(data, keep_people=True, per="family", pairs=listed_pairs("16"))
+    registry.get("analysis", name)(data, keep_human=True, per="family", pairs=listed_pairs("16"))
     for name in ("system-discrimination", "system-preference")
 )
 figure = distance_and_order(apart, order, lines="family")
@@ -187,7 +187,7 @@ from nlgauge.report.figures.dot_plots import distance_and_order
 
 panel = load_set("checklist-usr-tc").panel(
     "Overall",
-    keep_people=True,
+    keep_human=True,
     metrics=["bleu", "rouge1", "bert_recall_src", "perplexity", "ctc_d_ground", "overall_unieval"],
 )
 figure = distance_and_order(

@@ -91,7 +91,7 @@ WALKS = (
         "A label, to the exit code of gate",
         "judged.csv",
         ((",pass\n", ",8\n", -1), (",fail\n", ",2\n", -1), (",2\n", ",3.14159265\n", 1)),
-        ("gate", "judged.csv", "--min", "tnr=.8", "--people-pass-from", "5", "-o", "gate.json"),
+        ("gate", "judged.csv", "--min", "tnr=.8", "--human-pass-from", "5", "-o", "gate.json"),
         ("3.14159265",),
         "cli/_screen.py:finish",
         (3.14159265,),

@@ -129,7 +129,7 @@ def verdicts(human: Mapping[Cell, bool], judge: Mapping[Cell, bool]) -> dict[str
     return {
         "both_pass": tp,
         "only_judge_fails": fn,
-        "only_people_fail": fp,
+        "only_humans_fail": fp,
         "both_fail": tn,
         "agreement": float(agreement),
         "fail_recall": tn / (tn + fp) if tn + fp else math.nan,

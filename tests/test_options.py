@@ -76,8 +76,8 @@ def test_every_role_is_named_on_the_command_line_by_columns() -> None:
     with command_line():
         for role in (*ONE_COLUMN, *LABELED):
             assert option(role) == f"--columns {role}=…"
-        assert option("people_pass_from", 3) == "--people-pass-from 3"
-    assert option("people_pass_from", 3) == "people_pass_from=3"
+        assert option("human_pass_from", 3) == "--human-pass-from 3"
+    assert option("human_pass_from", 3) == "human_pass_from=3"
 
 
 def _texts(path: Path) -> list[tuple[int, str]]:

@@ -44,11 +44,11 @@ def option(name: str, value: Any = None, *, choice: bool = False) -> str:
     Call it when the message is made, not in a constant of a module. With `choice`, it is the option that chooses among
     the data (`--metrics bleu`), where a role of columns has the same name (`--columns metrics=bleu`).
 
-    >>> option("human"), option("human", ["coherence", "fluency"]), option("keep_people", True)
-    ('human=', "human=['coherence', 'fluency']", 'keep_people=True')
+    >>> option("human"), option("human", ["coherence", "fluency"]), option("keep_human", True)
+    ('human=', "human=['coherence', 'fluency']", 'keep_human=True')
     >>> with command_line():
-    ...     print(option("human"), option("human", ["coherence", "a, b"]), option("keep_people", True), sep="; ")
-    --columns human=…; --columns 'human=coherence+"a, b"'; --keep-people
+    ...     print(option("human"), option("human", ["coherence", "a, b"]), option("keep_human", True), sep="; ")
+    --columns human=…; --columns 'human=coherence+"a, b"'; --keep-human
     """
     if isinstance(value, list | tuple) and len(value) == 1:
         value = value[0]

@@ -37,7 +37,7 @@ class Session(Choice):
 
     Attributes
     ----------
-    data, aspects, metrics, by, keep_people, aggregate, seed, others
+    data, aspects, metrics, by, keep_human, aggregate, seed, others
         As in `Choice`.
     progress : callable, optional
         Called with the analysis, the number of steps done, and of how many.
@@ -66,7 +66,7 @@ class Session(Choice):
         # Imported late: `nlgauge --help` needs neither numpy nor polars.
         from nlgauge.data.card import card
 
-        return card(self.data, self.keep_people)
+        return card(self.data, self.keep_human)
 
     @cached_property
     def _choices(self) -> list[Choice]:
@@ -77,7 +77,7 @@ class Session(Choice):
                 self.aspects,
                 self.metrics,
                 self.by,
-                self.keep_people,
+                self.keep_human,
                 self.aggregate,
                 self.seed,
                 [*self.datasets[:k], *self.datasets[k + 1 :]],

@@ -116,7 +116,7 @@ def test_annotators_of_classes_have_alpha_ac1_and_a_ceiling():
     assert values["Krippendorff's alpha (nominal)"]["low"] < values["Krippendorff's alpha (nominal)"]["value"]
     assert {"Gwet's AC1", "agreement of two annotators", "Fleiss' kappa"} <= set(values)
     people = figures(ng.verdicts(data), "people")
-    assert people["people_alpha"]["value"] == pytest.approx(values["Krippendorff's alpha (nominal)"]["value"])
+    assert people["human_alpha"]["value"] == pytest.approx(values["Krippendorff's alpha (nominal)"]["value"])
 
 
 def test_a_limit_that_no_aspect_can_have_is_an_error_and_not_passed_over():

@@ -27,9 +27,9 @@ def test_the_matrix_is_that_of_scipy_input_by_input() -> None:
 
 def test_a_metric_of_which_less_is_better_is_turned() -> None:
     rows = by(complementarity(made()), "metric")
-    assert rows["error"]["to_people"] < 0.4 < rows["noise"]["to_people"]
+    assert rows["error"]["to_human"] < 0.4 < rows["noise"]["to_human"]
     turned = data_of({"a": np.eye(4)[:, :3] + 1.0}, {"m": -np.eye(4)[:, :3]}, lower=["m"])
-    assert by(complementarity(turned), "metric")["m"]["to_people"] == 0
+    assert by(complementarity(turned), "metric")["m"]["to_human"] == 0
 
 
 def test_means_are_those_of_equation_4() -> None:
@@ -38,7 +38,7 @@ def test_means_are_those_of_equation_4() -> None:
     row = by(table, "metric")["good"]
     others = [found[2][k] for k in range(6) if k != 2 and not human[k]]
     assert row["to_metrics"] == pytest.approx(np.mean(others))
-    assert row["to_people"] == pytest.approx(np.mean(found[2][:2]))
+    assert row["to_human"] == pytest.approx(np.mean(found[2][:2]))
     assert row["nearest"] == names[int(np.argmin([d if k != 2 else 9 for k, d in enumerate(found[2])]))]
 
 
@@ -54,7 +54,7 @@ def test_one_aspect_two_systems_and_holes_are_said() -> None:
     assert any("two systems" in n for n in complementarity(made(systems=2)).notes)
     table = complementarity(made(holes=0.2))
     assert any("are missing" in n for n in table.notes)
-    assert all(0 <= row["to_people"] <= 1 for row in table)
+    assert all(0 <= row["to_human"] <= 1 for row in table)
 
 
 def test_chosen_aspects_and_metrics_only() -> None:

@@ -192,14 +192,14 @@ def test_a_score_that_is_missing_is_counted() -> None:
 
 
 def _upper_versions() -> list[list[str]]:
-    made = versions(FOUR, ["upper"], (0.1, 0.3, 0.6), sample=200, keep_people=False, seed=0)
+    made = versions(FOUR, ["upper"], (0.1, 0.3, 0.6), sample=200, keep_human=False, seed=0)
     blocks = np.array(made.data.samples["output"].to_list()).reshape(4, 4)
     return [[text for text in column[1:] if text != column[0]] for column in blocks.T.tolist()]
 
 
 def test_each_changed_system_is_whole_and_wrong_texts_come_from_the_same_system() -> None:
     data = example()
-    made = versions(data, ["number", "wrong"], (1.0,), sample=60, keep_people=False, seed=0)
+    made = versions(data, ["number", "wrong"], (1.0,), sample=60, keep_human=False, seed=0)
     assert made.data.samples.height == 3 * 60
     rows = made.data.samples.to_dicts()
     assert {r["system"].partition(" [")[0] for r in rows[60:120]} == {r["system"] for r in rows[:60]}
@@ -210,7 +210,7 @@ def test_each_changed_system_is_whole_and_wrong_texts_come_from_the_same_system(
 
 
 def test_a_small_sample_takes_every_input_first() -> None:
-    made = versions(example(), ["drop"], (0.5,), sample=24, keep_people=False, seed=0)
+    made = versions(example(), ["drop"], (0.5,), sample=24, keep_human=False, seed=0)
     assert len(set(made.inputs)) == 24
 
 
@@ -221,8 +221,8 @@ def test_people_among_the_systems_stay_out_unless_kept() -> None:
             {"system": ["a", "a", "human", "human"], "input": list("1212"), "output": ["x y", "z w", "u v", "p q"]}
         ),
     )
-    assert len(versions(data, ["drop"], (0.5,), sample=9, keep_people=False, seed=0).inputs) == 2
-    assert len(versions(data, ["drop"], (0.5,), sample=9, keep_people=True, seed=0).inputs) == 4
+    assert len(versions(data, ["drop"], (0.5,), sample=9, keep_human=False, seed=0).inputs) == 2
+    assert len(versions(data, ["drop"], (0.5,), sample=9, keep_human=True, seed=0).inputs) == 4
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_what_cannot_be_compared_is_said() -> None:
         "1 neutral remarks are not errors and are ignored.",
         "human-written outputs are excluded: ref.",
     ]
-    kept = ng.analyze("spans", data, keep_people=True)
+    kept = ng.analyze("spans", data, keep_human=True)
     assert kept.rows[0]["n"] == 2
     assert not [note for note in kept.notes if "human" in note]
 

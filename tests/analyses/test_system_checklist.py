@@ -37,7 +37,7 @@ def graded(systems: int = 4, inputs: int = 12, seed: int = 0) -> Dataset:
 
 
 def pairs_of(data: Dataset, **options: Any) -> dict[str, set[tuple[int, int]]]:
-    rows = rated_rows(chosen_panel(Choice(data, keep_people=True)))
+    rows = rated_rows(chosen_panel(Choice(data, keep_human=True)))
     return {name: set(some) for name, some in system_pairs(rows, **options).groups.items()}
 
 
@@ -78,9 +78,9 @@ def test_two_systems_are_one_pair_and_one_system_is_none() -> None:
 
 def test_people_among_the_systems_are_kept_only_when_asked() -> None:
     data = replace(graded(), people=frozenset({"s3"}))
-    with pytest.raises(NameUnknown, match="keep_people=True"):
+    with pytest.raises(NameUnknown, match="keep_human=True"):
         system_preference(data, pairs=[("s0", "s3")])
-    table = system_preference(data, pairs=[("s0", "s3")], keep_people=True)
+    table = system_preference(data, pairs=[("s0", "s3")], keep_human=True)
     assert by(table, "metric")["good"]["value"] == 1
 
 

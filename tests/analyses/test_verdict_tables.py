@@ -62,7 +62,7 @@ def test_shares_are_of_labelled_rows_only() -> None:
     assert at(table, "agreement")["value"] == pytest.approx(24 / 30)
     assert at(table, "always_pass")["value"] == pytest.approx(20 / 30)
     assert at(table, "gain_over_always_pass")["value"] == pytest.approx(4 / 30)
-    counts = [at(table, m)["value"] for m in ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")]
+    counts = [at(table, m)["value"] for m in ("both_fail", "only_humans_fail", "only_judge_fails", "both_pass")]
     assert counts == [6, 4, 2, 18]
 
 
@@ -123,10 +123,10 @@ def test_where_people_mostly_fail_always_failing_stands_beside() -> None:
 
 def test_more_than_two_values_are_refused_with_the_option_that_helps() -> None:
     data = dataset([float(k % 5 + 1) for k in range(40)], scores={"judge": JUDGE})
-    with pytest.raises(NeedsMissing, match=r"annotators gave 5 distinct values \(1, 2, 3, 4, 5\).*people_pass_from="):
+    with pytest.raises(NeedsMissing, match=r"annotators gave 5 distinct values \(1, 2, 3, 4, 5\).*human_pass_from="):
         verdicts(data.panel())
-    table = verdicts(data.panel(), people_pass_from=4)
-    assert at(table, "people_pass")["value"] == pytest.approx(16 / 40)
+    table = verdicts(data.panel(), human_pass_from=4)
+    assert at(table, "human_pass_rate")["value"] == pytest.approx(16 / 40)
     assert any("4 to 5 = pass, 1 to 3 = fail" in note for note in table.notes)
 
 
@@ -164,8 +164,8 @@ def test_two_people_are_the_ceiling_and_an_even_split_has_no_verdict() -> None:
     second[0], second[29] = 1.0, 0.0
     data = dataset(PEOPLE, scores={"judge": JUDGE}, raters=[PEOPLE, second])
     table = verdicts(data.panel())
-    assert at(table, "people_agreement", "people")["value"] == pytest.approx(28 / 30)
-    assert at(table, "people_kappa", "people")["value"] == pytest.approx(0.85)
+    assert at(table, "human_agreement", "people")["value"] == pytest.approx(28 / 30)
+    assert at(table, "human_kappa", "people")["value"] == pytest.approx(0.85)
     assert at(table, "agreement")["n"] == 28
     assert "2 outputs on which the annotators split evenly are excluded." in table.notes
 
@@ -175,8 +175,8 @@ def test_three_people_vote_and_all_pairs_of_them_make_the_ceiling() -> None:
     data = dataset(PEOPLE, scores={"judge": JUDGE}, raters=[PEOPLE, PEOPLE, third])
     table = verdicts(data.panel())
     assert at(table, "agreement")["n"] == 30
-    assert at(table, "people_agreement", "people")["value"] == pytest.approx((30 + 20 + 20) / 90)
-    assert at(table, "people_agreement", "people")["n"] == 90
+    assert at(table, "human_agreement", "people")["value"] == pytest.approx((30 + 20 + 20) / 90)
+    assert at(table, "human_agreement", "people")["n"] == 90
 
 
 def test_rows_of_one_conversation_widen_the_interval() -> None:

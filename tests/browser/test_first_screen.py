@@ -50,7 +50,7 @@ def test_every_number_on_the_first_screen_stands_in_the_results(visit: Visit, na
     known = numbers_of(answer) | ticks
     totals = [m["counts"] for a in answer["aspects"] for m in a["metrics"] if m["counts"]]
     for c in totals:  # the margins of the confusion matrix
-        known |= {str(c["both_fail"] + c["only_people_fail"]), str(c["only_judge_fails"] + c["both_pass"])}
+        known |= {str(c["both_fail"] + c["only_humans_fail"]), str(c["only_judge_fails"] + c["both_pass"])}
     shown = page.locator("#answer .made-of, #answer .verdict, #answer td, #answer .legend").all_inner_texts()
     found = {number for text in shown for number in NUMBER.findall(text)}
     assert len(found) > 8

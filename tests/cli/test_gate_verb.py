@@ -210,7 +210,7 @@ def test_outputs_have_limits_by_their_estimated_pass_rate(tmp_path: Path) -> Non
         assert (row["verdict"], row["low"], row["n"]) == (verdict, found["low"], 150)
     with pytest.raises(NeedsMissing, match=r"use a limit on pass_rate"):
         ng.gate(path, min="mean=.5", metrics="judge")
-    with pytest.raises(NeedsMissing, match="people_pass_from="):
+    with pytest.raises(NeedsMissing, match="human_pass_from="):
         ng.gate(ng.example(), min="pass_rate=.5", metrics="unigram_f1")
 
 

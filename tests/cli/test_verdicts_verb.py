@@ -114,8 +114,8 @@ def test_the_map_is_written_and_slices_name_the_worst(folder: Path) -> None:
 def test_ratings_that_are_not_pass_and_fail_are_one_clear_line(folder: Path) -> None:
     run = nlgauge("analyze", "verdicts", "example", cwd=folder)
     assert run.returncode == 2
-    assert "--people-pass-from" in run.stderr.replace("\n", " ")
-    good = nlgauge("analyze", "verdicts", "example", "--people-pass-from", "4", "--format", "json", cwd=folder)
+    assert "--human-pass-from" in run.stderr.replace("\n", " ")
+    good = nlgauge("analyze", "verdicts", "example", "--human-pass-from", "4", "--format", "json", cwd=folder)
     assert set(tables(good)) == {"threshold", "calibration"}
 
 

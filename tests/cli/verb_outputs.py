@@ -60,7 +60,7 @@ plan scores.csv --metrics rouge_l,bertscore --trials 5
 plan judged.csv --goal gate --trials 5
 analyze verdicts judged.csv
 analyze slices judged.csv --slice-columns topic
-analyze verdicts scores.csv --people-pass-from 3 --metrics rouge_l --columns human=coherence
+analyze verdicts scores.csv --human-pass-from 3 --metrics rouge_l --columns human=coherence
 gate judged.csv --min kappa=.2,tnr=.1
 analyze bias judged.csv
 analyze drift scores.csv scores.csv

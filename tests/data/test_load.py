@@ -258,7 +258,7 @@ def test_people_among_the_systems_are_marked_by_name(name: str, person: bool) ->
     data = ng.load(rows)
     assert (name in data.people) is person
     assert (name in data.panel().systems) is not person
-    assert name in data.panel(keep_people=True).systems
+    assert name in data.panel(keep_human=True).systems
 
 
 # --- what is refused, in one line ---

@@ -42,7 +42,7 @@ def test_shares_and_wilson_intervals_equal_truescore(n: int, p: float) -> None:
         if np.isfinite(ours[name].low):
             assert (ours[name].low, ours[name].high) == pytest.approx((their.low, their.high), abs=NEAR)
     assert ours["kappa"].value == pytest.approx(theirs.cohen_kappa.point, abs=NEAR)
-    assert ours["people_pass"].value == pytest.approx(theirs.gold_prevalence, abs=NEAR)
+    assert ours["human_pass_rate"].value == pytest.approx(theirs.gold_prevalence, abs=NEAR)
 
 
 @pytest.mark.parametrize(("n", "p"), WORLDS)

@@ -172,7 +172,7 @@ LEVELS = {
 @pytest.mark.parametrize("name", LEVELS)
 def test_levels_of_quality_have_the_authors_counts(sources: Sources, name: str) -> None:
     b = next(b for b in BENCHMARKS if b.name == name)
-    rows = rated_rows(chosen_panel(Choice(b.rated(sources), keep_people=True)))
+    rows = rated_rows(chosen_panel(Choice(b.rated(sources), keep_human=True)))
     for aspect, wanted in LEVELS[name].items():
         assert rows.levels(aspect, "paper").counts[::-1] == wanted
 
@@ -189,7 +189,7 @@ def test_low_against_high_quality_equals_the_authors_notebook(sources: Sources) 
     }  # fmt: skip
     for name, metrics in wanted.items():
         b = next(b for b in BENCHMARKS if b.name == name)
-        panel = b.rated(sources).panel("Overall", metrics=list(metrics), keep_people=True)
+        panel = b.rated(sources).panel("Overall", metrics=list(metrics), keep_human=True)
         table = discrimination(panel, bins="paper", draws=1)
         found = {r["metric"]: r["value"] for r in table.rows if r["contrast"] == "Lo-Hi"}
         assert {m: found[m] for m in metrics} == pytest.approx(metrics, abs=1e-12)

@@ -25,7 +25,7 @@ def test_correlations_of_the_study_are_those_of_scipy_over_outputs_and_systems(r
     rows = ours(data, "usr-persona", columns, draws=50, seed=0)
     assert len(rows) == 2 * 6
     row = next(r for r in rows if r["metric"] == SPECS[1] and r["aspect"] == "Natural")
-    panel = data.with_scores({"x": columns[SPECS[1]].tolist()}).panel("Natural", metrics=["x"], keep_people=True)
+    panel = data.with_scores({"x": columns[SPECS[1]].tolist()}).panel("Natural", metrics=["x"], keep_human=True)
     table, human = panel.stacked()[0], panel.human
     x, z = table.ravel(), human.ravel()
     assert row["outputs"] == 300

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.real
 
 def test_usr_topical_in_one_table(real_data: Path) -> None:
     data = load_set("usr-topical", real_data)
-    panel = data.panel("Overall", keep_people=True, metrics=data.metrics[::2])
+    panel = data.panel("Overall", keep_human=True, metrics=data.metrics[::2])
     table = measures_study(panel, draws=20, trials=20, redraws=2)
     assert len(table.rows) == 12
     alike = table.facts["agreement"]
@@ -36,7 +36,7 @@ def test_usr_topical_in_one_table(real_data: Path) -> None:
 def test_takeaways_on_scale_size_hold_on_hanna(real_data: Path) -> None:
     """Takeaways 1 to 3 of section 4.4, found there by simulation, here on people's ratings and 15 real metrics."""
     data = load_set("hanna", real_data)
-    panel = data.panel("Relevance", keep_people=True, metrics=data.metrics[::5])
+    panel = data.panel("Relevance", keep_human=True, metrics=data.metrics[::5])
     rows = {row["measure"]: row for row in measures_study(panel, draws=5, trials=10, redraws=20)}
     for name in ("system/spearman", "system/kendall"):
         assert abs(rows[name]["shift_3"]) < 0.05, name

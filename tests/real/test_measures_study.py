@@ -32,7 +32,7 @@ TABLE_5 = {
 
 
 def panel(data: Path, name: str, aspect: str, **options: str) -> Panel:
-    return load_set(name, data, **options).panel(aspect, keep_people=True)
+    return load_set(name, data, **options).panel(aspect, keep_human=True)
 
 
 @pytest.mark.parametrize(("name", "aspect"), TABLE_5)
@@ -70,7 +70,7 @@ def test_ranking_consistency_on_hanna_over_its_six_aspects_and_72_metrics(real_d
     (.43).
     """
     data = load_set("hanna", real_data)
-    panels = [data.panel(aspect, keep_people=True) for aspect in data.aspects]
+    panels = [data.panel(aspect, keep_human=True) for aspect in data.aspects]
     rc = np.mean([ranking_consistency(p.stacked(), p.human, TWELVE, trials=50).value for p in panels], axis=0).reshape(
         4, 3
     )

@@ -50,7 +50,7 @@ def test_unieval_r_rho_tau(
     real_data: Path, golden: Path, file: str, aspect: str, metric: str, dataset: str, word: str
 ) -> None:
     expected, tolerance = published(golden, dataset, word)
-    panel = ng.load(real_data / file).panel(aspect, metrics=[metric], keep_people=True)
+    panel = ng.load(real_data / file).panel(aspect, metrics=[metric], keep_human=True)
     found = [row["value"] for row in panel.correlate(measures=THREE)]
     assert found == pytest.approx(expected, abs=tolerance)
 

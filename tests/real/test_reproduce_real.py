@@ -144,7 +144,7 @@ def test_the_system_level_of_persona_chat_is_printed_for_overall(sources: Source
     cells = {c.key: c.value for c in published(all_studies()["deng2021/F.1"])[1]}
     for metric in ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L"):
         scores = metric_from_spec(BASELINES[metric]).score(batch).values
-        panel = data.with_scores({"m": scores.tolist()}).panel("Overall", metrics=["m"], keep_people=True)
+        panel = data.with_scores({"m": scores.tolist()}).panel("Overall", metrics=["m"], keep_human=True)
         used = [i for i, s in enumerate(panel.systems) if s != TRUTH]
         found = evaluate(panel.stacked()[:, used], panel.human[used], [Measure.parse("system/pearson")]).value[0, 0]
         assert found == pytest.approx(cells[metric, "system", "pearson"], abs=6e-5)
@@ -155,7 +155,7 @@ def test_splitting_a_tie_by_rounding_gives_the_papers_rank_correlations_on_yelp(
     """The reason given in E.1: two systems have the same mean rating, plain floating-point means differ in the last
     bit.
     """
-    panel = sources("yelp").panel("content preservation", metrics=[f"content.unmasked.{column}"], keep_people=True)
+    panel = sources("yelp").panel("content preservation", metrics=[f"content.unmasked.{column}"], keep_human=True)
     x, z = panel.stacked()[0].mean(axis=1), panel.human.mean(axis=1)
     pair = [panel.systems.index(s) for s in ("CAAE_rho_0_1", "ARAE_lambda_1")]
     assert 0 < abs(z[pair[0]] - z[pair[1]]) < 1e-12

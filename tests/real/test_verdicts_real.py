@@ -50,9 +50,9 @@ def test_verdicts_equal_scikit_learn_on_the_file(panel, told) -> None:
     found = values(panel.analyze("verdicts", judge_pass_from=0.5))
     assert found["fail_recall"] == pytest.approx(skm.recall_score(~passed, score < 0.5), abs=1e-12)
     assert found["kappa"] == pytest.approx(skm.cohen_kappa_score(passed, score >= 0.5), abs=1e-12)
-    assert found["people_pass"] == pytest.approx(0.4854, abs=5e-5)  # the mean that the readers verified
+    assert found["human_pass_rate"] == pytest.approx(0.4854, abs=5e-5)  # the mean that the readers verified
     pairs = [a == b for each in answers for k, a in enumerate(each) for b in each[k + 1 :]]
-    assert found["people_agreement"] == pytest.approx(np.mean(pairs), abs=1e-12)
+    assert found["human_agreement"] == pytest.approx(np.mean(pairs), abs=1e-12)
 
 
 def test_areas_and_brier_equal_scikit_learn_on_the_file(panel, told) -> None:

@@ -37,7 +37,7 @@ def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
     (aspect,) = made.answer.aspects
     counts = aspect.metrics[0].counts
     assert (
-        f"judge fails {counts['both_fail']} of the {counts['both_fail'] + counts['only_people_fail']} outputs that "
+        f"judge fails {counts['both_fail']} of the {counts['both_fail'] + counts['only_humans_fail']} outputs that "
         "humans failed" in made.sections[0].found.parts[0].answer
     )
     page = made.html

@@ -64,7 +64,7 @@ def test_one_share_melded_is_its_mid_p_interval(level: float, close: float) -> N
 
 
 def test_kappa_and_mcc_of_shares_are_those_of_counts() -> None:
-    shares = [SHARES[name].value(TABLE) for name in ("people_pass", "fail_recall", "pass_recall")]
+    shares = [SHARES[name].value(TABLE) for name in ("human_pass_rate", "fail_recall", "pass_recall")]
     assert kappa_of(*shares) == pytest.approx(float(kappa(TABLE)), abs=1e-12)
     assert mcc_of(*shares) == pytest.approx(float(mcc(TABLE)), abs=1e-12)
 

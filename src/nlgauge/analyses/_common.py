@@ -150,7 +150,7 @@ def signature(panel: Panel, **more: object) -> str:
     return "|".join(f"{key}:{value}" for key, value in parts.items())
 
 
-def people_note(panel: Panel) -> list[str]:
+def human_note(panel: Panel) -> list[str]:
     """Name the human-written outputs that are left out.
 
     Parameters

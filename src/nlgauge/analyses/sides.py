@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nlgauge.analyses._common import Named, flipped_note, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, flipped_note, human_note, measures_of, signature
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError
@@ -61,7 +61,7 @@ class Sides:
 
     def remarks(self) -> list[str]:
         """Return the notes for every table of these data."""
-        notes = [*self.notes, *people_note(self.panel), *flipped_note(self.panel)]
+        notes = [*self.notes, *human_note(self.panel), *flipped_note(self.panel)]
         missing = int(np.isnan(self.scores()).sum())
         if missing:
             notes.append(f"{missing} of {self.scores().size} ratings and scores are missing.")

@@ -57,7 +57,7 @@ def gate(
     max_drop: Limits | None = None,
     policy: str | Path | None = None,
     looks: Annotated[int, Bounds(1)] | None = None,
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     allow_undecided: bool = False,
     measure: str | None = None,
@@ -143,12 +143,12 @@ def gate(
         options: dict[str, Any] = {"metrics": listed(metrics), "aspects": listed(aspect), "seed": choice.get("seed", 0)}
         table = compare_results(against, data, measure=measure, fail_drop=fail_drop, alpha=alpha, **options)
     else:
-        cuts = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
+        cuts = {"human_pass_from": human_pass_from, "judge_pass_from": judge_pass_from}
         session, notes = select(data, aspect, metrics, **choice), list[str]()
         if policy is not None:
             session, promised, notes, rule = policy_limits(session, policy)
             limits |= promised
-            cuts = {"people_pass_from": people_pass_from or rule.people_pass_from, "judge_pass_from": 0.5}
+            cuts = {"human_pass_from": human_pass_from or rule.human_pass_from, "judge_pass_from": 0.5}
         table = _hold_limits(session.declared(), limits, against, drops, looks, cuts)
         table.notes = [*notes, *table.notes]
         table.exit_code = CODES[table.facts["verdict"]]
@@ -170,14 +170,14 @@ def _hold_limits(
 ) -> Table:
     """The table of all figures with their limits and verdicts."""
     check_request(limits, against, drops, looks)
-    people_pass_from = cuts["people_pass_from"]
+    human_pass_from = cuts["human_pass_from"]
     earlier = _earlier(against, chosen) if drops else None
 
     def compute_rows(level: float) -> tuple[list[Row], list[str]]:
         """Return every figure alongside its limit, with intervals at this level, and notes on them."""
         notes: list[str] = []
         rows = _agreement(chosen, limits, cuts, level, notes)
-        rows += _estimates(chosen, limits, people_pass_from, level, notes)
+        rows += _estimates(chosen, limits, human_pass_from, level, notes)
         if earlier is not None:
             rows += _changes(chosen, drops, earlier, cuts, level, notes)
         return rows, notes
@@ -297,12 +297,12 @@ def _rows_without_value(
 
 
 def _estimates(
-    chosen: Session, limits: Mapping[str, float], people_pass_from: float | None, level: float, notes: list[str]
+    chosen: Session, limits: Mapping[str, float], human_pass_from: float | None, level: float, notes: list[str]
 ) -> list[Row]:
     """Estimate the human ratings of all outputs of each system, with the judge's scores of unlabeled ones."""
     wanted = {name: limit for name, limit in limits.items() if name in ESTIMATES}
     rows = []
-    for table in chosen.each("estimate", people_pass_from=people_pass_from, level=level) if wanted else []:
+    for table in chosen.each("estimate", human_pass_from=human_pass_from, level=level) if wanted else []:
         name = "pass_rate" if table.facts["share"] else "mean"
         if other := next((w for w in wanted if w != name), None):
             words = (
@@ -310,7 +310,7 @@ def _estimates(
                 if name == "pass_rate"
                 else (
                     "the human labels are ratings; use a limit on mean, or set the lowest rating that passes "
-                    f"({option('people_pass_from')})."
+                    f"({option('human_pass_from')})."
                 )
             )
             raise NeedsMissing(f"{chosen.data.name}: limit '{other}': {words}")

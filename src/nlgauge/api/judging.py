@@ -321,7 +321,7 @@ def answers_about(data: Dataset, metrics: Sequence[str]) -> list[str]:
     aspects = two_valued_aspects(data, data.aspects)
     if not aspects:
         return []
-    session = Session(data, aspects, metrics, keep_people=True)
+    session = Session(data, aspects, metrics, keep_human=True)
     tables: list[Table] = []
     for name in ("verdicts", "threshold"):
         with suppress(NeedsMissing):  # a judge with two values has no threshold, one with numbers no verdict

@@ -99,7 +99,7 @@ def label(
         raise NlgaugeError(f"set the number of outputs to draw, as in {option('budget', 60)}.")
     else:
         table = next_labels(
-            chosen, budget, goal=goal, how=how, cut=cut, seed=session.seed, keep_people=session.keep_people
+            chosen, budget, goal=goal, how=how, cut=cut, seed=session.seed, keep_human=session.keep_human
         )
     if out is not None:
         table.notes = [*table.notes, *write_tasks(chosen, table.rows, out, tool, session.aspects or ())]

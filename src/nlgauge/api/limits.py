@@ -25,8 +25,8 @@ from nlgauge.types import Mask
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 Limits = Mapping[str, float] | str
-FIGURES = [m for m in LABELS if m not in CELLS and not m.startswith(("people_", "always_")) and m != "judge_pass"]
-FIGURES += [m for m in CLASS_LABELS if m not in FIGURES and not m.startswith(("people_", "majority_"))]
+FIGURES = [m for m in LABELS if m not in CELLS and not m.startswith(("human_", "always_")) and m != "judge_pass"]
+FIGURES += [m for m in CLASS_LABELS if m not in FIGURES and not m.startswith(("human_", "majority_"))]
 ESTIMATES = {"pass_rate": "human pass rate", "mean": "mean human rating"}
 LEVEL = 0.95  # of the interval of a single limit in a single test
 # An interval that only just excludes the limit would include it in half of such data sets. In four of five it is

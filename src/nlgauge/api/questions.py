@@ -57,7 +57,7 @@ class ChoiceOptions(FileOptions, total=False):
     family : str
         Column whose value several systems share that are not independent, such as the model behind them; or a regular
         expression with one group that finds it in their names, such as '^([a-z0-9]+)-'.
-    keep_people : bool
+    keep_human : bool
         Keep outputs written by humans among the systems.
     aggregate : {'mean', 'median', 'mace'}
         How the ratings of one output become one.
@@ -70,7 +70,7 @@ class ChoiceOptions(FileOptions, total=False):
     by: Names
     cluster: str | None
     family: str | None
-    keep_people: bool
+    keep_human: bool
     aggregate: Aggregate
     seed: int
     progress: Progress | None
@@ -216,9 +216,7 @@ def _of_panel(run: Analysis, name: str, panel: Panel, metrics: Names, options: d
         asked = "data sets" if run.takes == "datasets" else "a data set"
         raise NeedsMissing(f"'{name}' requires {asked}, not one panel: use nlgauge.analyze('{name}', data).")
     fewer = panel.names if set(panel.names) != set(panel.data.metrics) else None
-    session = select(
-        panel.data, panel.aspect, metrics or fewer, keep_people=bool(panel.kept), aggregate=panel.aggregate
-    )
+    session = select(panel.data, panel.aspect, metrics or fewer, keep_human=bool(panel.kept), aggregate=panel.aggregate)
     return session.analyze(name, **options)
 
 

@@ -1,6 +1,6 @@
 """A command from a function: its signature gives the options with their types, its numpydoc text the help.
 
-A parameter `people_pass_from: float | None = None` is the option `--people-pass-from`; its description in the docstring
+A parameter `human_pass_from: float | None = None` is the option `--human-pass-from`; its description in the docstring
 is its help. Parameters before the `*` are arguments, except `aspect` and `metrics`. What a function cannot get from a
 command line (a progress bar, a question to the person who types) is given to it by name: see `PROVIDED`.
 """
@@ -243,7 +243,7 @@ class Command:
         self.options = {option.name: option for option in options_of(function)}
         self.analysis: str = getattr(function, "analysis", "")
         # A function that takes the choice of data is given a Session of FILE, so that all commands read it alike.
-        self.takes_session = DATA in self.options and "keep_people" in self.options
+        self.takes_session = DATA in self.options and "keep_human" in self.options
         self.whole_card = getattr(function, "shows_reading", False)
         # Files that are no data, and that the function reads itself.
         self.reads_files = getattr(function, "reads_files", lambda data: False)
@@ -301,7 +301,7 @@ class Command:
         file = files[0] if isinstance(files, list) and len(files) == 1 else files
         session = select(file, values.pop("aspect", None), values.pop("metrics", None), progress=bar, **shared)
         for data in session.datasets:
-            log_remarks(summary(data, session.keep_people) if self.whole_card else reading(data))
+            log_remarks(summary(data, session.keep_human) if self.whole_card else reading(data))
         return session
 
     def is_shared(self, name: str) -> bool:

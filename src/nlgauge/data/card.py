@@ -38,27 +38,27 @@ def reading(data: Dataset) -> list[str]:
     return [*headlines(data), line, *notes]
 
 
-def summary(data: Dataset, keep_people: bool = False) -> list[str]:
+def summary(data: Dataset, keep_human: bool = False) -> list[str]:
     """Return the card for a report, which states the assumption about ratings itself; with a few notes."""
     notes = sorted(data.notes, key=lambda note: code_of(note) != "declare")
     shown, hidden = notes[:MAX_NOTES], len(notes) - MAX_NOTES
     more = [f"{count(hidden, 'more note')}: {call('data check FILE')}"] if hidden > 0 else []
-    return [*headlines(data), _size(data), *_facts(data, keep_people), *shown, *more]
+    return [*headlines(data), _size(data), *_facts(data, keep_human), *shown, *more]
 
 
-def card(data: Dataset, keep_people: bool = False) -> list[str]:
+def card(data: Dataset, keep_human: bool = False) -> list[str]:
     """Return what the data hold, what is missing and what was assumed, then the notes on how they were read."""
     assumed = [assumption(data.assumed)] if data.assumed else []
-    return [*headlines(data), _size(data), *assumed, *_facts(data, keep_people), *data.notes]
+    return [*headlines(data), _size(data), *assumed, *_facts(data, keep_human), *data.notes]
 
 
-def _facts(data: Dataset, keep_people: bool) -> list[str]:
+def _facts(data: Dataset, keep_human: bool) -> list[str]:
     lines = []
     if data.aspects:
         lines += [f"{rating_source(data)}: {listed(data.aspects, MAX_NAMES)}; {_annotators(data)}", *_unrated(data)]
     lines += [*_comparisons(data), *_error_spans(data), *_metrics(data), *_missing_scores(data)]
     if human := [s for s in data.systems if s in data.people]:
-        excluded = "included" if keep_people else f"excluded ({option('keep_people', True)} includes them)"
+        excluded = "included" if keep_human else f"excluded ({option('keep_human', True)} includes them)"
         lines.append(f"human-written outputs (inferred from system names): {listed(human, MAX_NAMES)}; {excluded}")
     if shared_sources(data.samples) and units_of(data, data.inputs).column == "source":
         lines.append(

@@ -26,7 +26,7 @@ class Choice:
         Those to use; all by default.
     by : sequence of str, optional
         Columns: each combination of their values is analyzed separately.
-    keep_people : bool
+    keep_human : bool
         Include human-written outputs among the systems.
     aggregate : {'mean', 'median', 'mace'}
         How the ratings of one output are combined.
@@ -42,7 +42,7 @@ class Choice:
     aspects: Sequence[str] | None = None
     metrics: Sequence[str] | None = None
     by: Sequence[str] | None = None
-    keep_people: bool = False
+    keep_human: bool = False
     aggregate: Aggregate = "mean"
     seed: int = 0
     others: Sequence[Dataset] = ()
@@ -69,7 +69,7 @@ class Choice:
             aspect,
             canonical=canonical,
             metrics=self.metrics,
-            keep_people=self.keep_people,
+            keep_human=self.keep_human,
             aggregate=self.aggregate,
             seed=self.seed,
         )
@@ -82,7 +82,7 @@ class Choice:
         """
         return (
             [
-                replace(self, data=part, by=None, group=group, keep_people=self.keep_people or "system" in group)
+                replace(self, data=part, by=None, group=group, keep_human=self.keep_human or "system" in group)
                 for group, part in self.data.by(*self.by)
             ]
             if self.by
@@ -95,7 +95,7 @@ class Choice:
         return ", ".join(map(str, self.group.values())) or "all"
 
 
-OPTIONS = ("aspects", "metrics", "by", "keep_people", "aggregate", "seed", "others")
+OPTIONS = ("aspects", "metrics", "by", "keep_human", "aggregate", "seed", "others")
 
 
 def listed(names: Names) -> list[str] | None:

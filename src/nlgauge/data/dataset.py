@@ -141,7 +141,7 @@ class Dataset(AsksQuestions):
             metric_aspects=metric_aspects or {},
         )
 
-    def with_people(self, people: Iterable[str]) -> Dataset:
+    def with_human_systems(self, people: Iterable[str]) -> Dataset:
         """Return the same data with these systems as human-written; none if all are."""
         human = frozenset(people) & frozenset(self.systems)
         return replace(self, people=frozenset() if len(human) == len(self.systems) else human)
@@ -391,7 +391,7 @@ class Dataset(AsksQuestions):
         aspect: str | None = None,
         *,
         metrics: Sequence[str] | None = None,
-        keep_people: bool = False,
+        keep_human: bool = False,
         aggregate: Aggregate = "mean",
         seed: int = 0,
         canonical: bool = False,
@@ -405,7 +405,7 @@ class Dataset(AsksQuestions):
         requested = self.aspect(aspect)
         options: dict[str, Any] = {
             "metrics": None if metrics is None or list(metrics) == self.metrics else list(metrics),
-            "keep_people": keep_people and bool(self.people),
+            "keep_human": keep_human and bool(self.people),
             "aggregate": aggregate,
             "seed": seed,
         }

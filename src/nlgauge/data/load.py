@@ -241,7 +241,7 @@ def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> D
     data = replace(data, **scales_of_table(table, roles, data, declared.ordinal))
     data = join_labels(data, labels, ids=roles.input is not None)
     data = separate_model_ratings(data, declared.person_raters, declared.model_raters)
-    data = data if declared.people is None else data.with_people(declared.people)
+    data = data if declared.people is None else data.with_human_systems(declared.people)
     return replace(
         data,
         lower=lower_of(data.metrics, declared.lower, declared.higher, data.name),
@@ -253,7 +253,7 @@ def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> D
 def finish_whole(data: Dataset, declared: Declared, name: str | None, directed: bool) -> Dataset:
     """Apply the user's declarations to data of a known format; `directed`: the format defines `lower`."""
     lower = lower_of(data.metrics, declared.lower, declared.higher, data.name, data.lower if directed else None)
-    data = data if declared.people is None else data.with_people(declared.people)
+    data = data if declared.people is None else data.with_human_systems(declared.people)
     notes = (declared.note, *data.notes) if declared.note else data.notes
     notes = (*notes, *_look_alikes(data))
     return replace(data, name=name or data.name, lower=lower | (data.lower - set(declared.higher)), notes=notes)

@@ -68,11 +68,11 @@ class Panel:
         aspect: str | None = None,
         *,
         metrics: Sequence[str] | None = None,
-        keep_people: bool = False,
+        keep_human: bool = False,
         aggregate: Aggregate = "mean",
         seed: int = 0,
     ) -> Panel:
-        """Return the panel of a Dataset, without human-written outputs unless `keep_people`.
+        """Return the panel of a Dataset, without human-written outputs unless `keep_human`.
 
         `aggregate` combines the ratings of an output: mean, median, or the most probable label by MACE, which weights
         annotators by their competence (`seed` is for its random starts).
@@ -84,7 +84,7 @@ class Panel:
             data = data.only_metrics(metrics)
         data = data.of_scale(aspect)
         unordered = aspect in data.scales and data.scales[aspect].unordered
-        left_out = () if keep_people else tuple(s for s in data.systems if s in data.people)
+        left_out = () if keep_human else tuple(s for s in data.systems if s in data.people)
         systems = [s for s in data.systems if s not in left_out]
         rated = data.ratings.filter(pl.col("system").is_in(systems))
         # Inputs without ratings on any aspect are not needed; leaving them out keeps large sets small.

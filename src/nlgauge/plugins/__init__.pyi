@@ -3,7 +3,7 @@ from nlgauge.analyses import analysis as analysis
 from nlgauge.analyses._common import counted as counted
 from nlgauge.analyses._common import flipped_note as flipped_note
 from nlgauge.analyses._common import flipped_words as flipped_words
-from nlgauge.analyses._common import people_note as people_note
+from nlgauge.analyses._common import human_note as human_note
 from nlgauge.analyses._common import signature as signature
 from nlgauge.analyses.checklist.rater_rows import RaterRows as RaterRows
 from nlgauge.analyses.checklist.transfer_groups import transfer_groups as transfer_groups

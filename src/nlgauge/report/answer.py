@@ -249,7 +249,7 @@ def _warnings(run: ReportContext, aspects: Sequence[AspectAnswer], lost: Sequenc
     yield from _annotators_agree(run, lost)
     yield from _against(aspects)
     yield from _unequal_labels(run)
-    systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
+    systems = len([s for s in run.data.systems if run.source.keep_human or s not in run.data.people])
     if 1 < systems < 6 and len(small) < len(aspects):
         yield f"With fewer than 6 systems (here {systems}), results do not generalize to other systems."
 

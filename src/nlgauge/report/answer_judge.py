@@ -13,7 +13,7 @@ from nlgauge.stats.correlation.uses import badge_of
 from nlgauge.table import Row
 
 FIGURES = {"agreement": "accuracy", "fail_precision": "precision on failures", "kappa": "Cohen's kappa"}
-CELLS = ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")
+CELLS = ("both_fail", "only_humans_fail", "only_judge_fails", "both_pass")
 Z = 1.96 + 0.8416  # 95% CI, and 80% of such data sets
 MOST_LABELS = 2000  # beyond which labels are not said to decide
 

@@ -185,7 +185,7 @@ def _advice(judge: MetricAnswer, mark: Mark) -> list[str]:
         )
         return [f"It can be used to flag failures{figure}."]
     if mark.badge == "not reliable":
-        missed, passed = judge.counts.get("only_people_fail"), judge.counts.get("both_pass")
+        missed, passed = judge.counts.get("only_humans_fail"), judge.counts.get("both_pass")
         if missed is None or passed is None:
             return ["Do not rely on it to block failures; review the outputs that it passes."]
         return [

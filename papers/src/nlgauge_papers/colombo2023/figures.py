@@ -50,7 +50,7 @@ def from_both(table: Table) -> go.Figure:
     """
     import plotly.graph_objects as go
 
-    sides = [c for c in ("from_people", "from_metrics") if c in table.columns]
+    sides = [c for c in ("from_human", "from_metrics") if c in table.columns]
     rows = [row for row in table if all(there(row[c]) for c in sides)]
     places = [(row[sides[0]], row[sides[-1]]) for row in rows]
     drawn = go.Figure()

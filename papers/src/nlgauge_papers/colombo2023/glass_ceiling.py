@@ -146,7 +146,7 @@ def _by_set(sources: Sources, names: Sequence[str], rule: Rule) -> dict[str, dic
 
 def block_distances(data: Dataset, rule: Rule) -> dict[Block, np.ndarray]:
     """Return the distances of all pairs of rankings that have one, block by block; a block without any is left out."""
-    table = analyze("complementarity", data, keep_people=True, distance=rule)
+    table = analyze("complementarity", data, keep_human=True, distance=rule)
     results: dict[Block, list[float]] = {block: [] for block in BLOCKS}
     for one, two in combinations(table, 2):
         humans = [row["kind"] for row in (one, two)].count("human")
@@ -203,7 +203,7 @@ def prediction_claims(sources: Sources) -> Ours:
     ):
 
         def table(data: Dataset, split: str = split, measure: str = measure) -> Table:
-            return analyze("predictability", data, keep_people=True, split=split, measure=measure)
+            return analyze("predictability", data, keep_human=True, split=split, measure=measure)
 
         best: list[float] = []
         for name, by in _aspects(sources, table, "predictors"):
@@ -229,7 +229,7 @@ def prediction_claims(sources: Sources) -> Ours:
             f"{on} ({measure}): the best single metric, chosen on the training folds, exceeds .4 on "
             f"{sum(b > 0.4 for b in best)} of {len(best)} aspects."
         )
-    for name, by in _aspects(sources, lambda d: analyze("progress", d, keep_people=True), "year"):
+    for name, by in _aspects(sources, lambda d: analyze("progress", d, keep_human=True), "year"):
         years = sorted(by)
         if years[-1] == 2019:
             gain = by[2019]["value"] - by[years[-2]]["value"]

@@ -88,7 +88,7 @@ class BaselineRows:
         """
         column = scores if isinstance(scores, str) else "scores"
         data = self.data if isinstance(scores, str) else self.data.with_scores({column: scores.tolist()})
-        panel = data.panel(aspect, metrics=[column], keep_people=True)
+        panel = data.panel(aspect, metrics=[column], keep_human=True)
         used = [i for i, system in enumerate(panel.systems) if system != without]
         return panel.stacked()[0, used], panel.human[used]
 

@@ -142,7 +142,7 @@ class Sets:
 
     def _arrays(self, case: Case, name: str, values: list[float]) -> tuple[Any, Any]:
         data, _ = self.get(case.set)
-        panel = data.with_scores({name: values}).panel(case.human, metrics=[name], keep_people=True)
+        panel = data.with_scores({name: values}).panel(case.human, metrics=[name], keep_human=True)
         x, z = panel.stacked(), panel.human
         return (x, z) if case.half is None else (x[:, :, case.half :: 2], z[:, case.half :: 2])
 

@@ -51,7 +51,7 @@ CHATS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
 def correlated(data: Dataset, names: Sequence[str], aspect: str, draws: int, seed: int) -> list[tuple[str, int, Row]]:
     """Metric, outputs that count, and every measure with the ends of its interval."""
 
-    panel = data.panel(aspect, metrics=list(names), keep_people=True)
+    panel = data.panel(aspect, metrics=list(names), keep_human=True)
     results = []
     for name, whole in zip(panel.names, panel.stacked(), strict=True):
         # A metric that was run on some inputs only is evaluated on those.

@@ -223,7 +223,7 @@ def stability_of(data: Dataset, aspects: Sequence[str]) -> dict[str, dict[tuple[
     """DP and RC by (level, coefficient), means over the aspects."""
     gathered: dict[str, dict[tuple[str, str], list[float]]] = {"DP": {}, "RC": {}}
     for aspect in aspects:
-        for row in analyze("stability", data.panel(aspect, keep_people=True), draws=DRAWS, trials=DRAWS).rows:
+        for row in analyze("stability", data.panel(aspect, keep_human=True), draws=DRAWS, trials=DRAWS).rows:
             level, coefficient = row["measure"].split("/")
             for kind, values in gathered.items():
                 values.setdefault((level, coefficient), []).append(row[kind.lower()])

@@ -28,7 +28,7 @@ class Subset:
     def panel(self, sources: Sources, aspect: str) -> Panel:
         """Return the panel of an aspect under the paper's name."""
         data = sources(self.name, **self.options)
-        return data.panel(self.aspects.get(aspect, aspect), keep_people=self.people)
+        return data.panel(self.aspects.get(aspect, aspect), keep_human=self.people)
 
 
 # The paper scales every aspect of USR by 1–5, also 0/1 and 1–3 ones: hence its negative means.

@@ -59,7 +59,7 @@ def from_texts(sources: Sources, missing: str) -> Ours:
         if part.name not in scored:
             scored[part.name] = data.with_scores({name: s.tolist() for name, s in _scores(data).items()})
         part_panel = scored[part.name].panel(
-            part.aspects.get(aspect, aspect), metrics=list(SPECS), keep_people=part.people
+            part.aspects.get(aspect, aspect), metrics=list(SPECS), keep_human=part.people
         )
         panel = replace(part_panel, metrics={n: part_panel.metrics[n] / scale for n, (_, scale) in SPECS.items()})
         for row in analyze("parameters", panel, human_scale=part.scale).rows[1:]:

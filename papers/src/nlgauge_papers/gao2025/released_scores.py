@@ -71,7 +71,7 @@ def panels(sources: Sources) -> dict[str, Panel]:
         number = number_of(*(str(group[c]) for c in ("dataset", "ori_dataset", "aspect")))
         if number is None:
             raise NlgaugeError(f"{SET}: no set of the paper's D1 to D30 fits {', '.join(map(str, group.values()))}.")
-        panel = part.panel("human_score", keep_people=True)
+        panel = part.panel("human_score", keep_human=True)
         results[number] = replace(panel, metrics={name: unit_scale(name, v) for name, v in panel.metrics.items()})
     return results
 

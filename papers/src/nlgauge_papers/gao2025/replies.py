@@ -46,7 +46,7 @@ def granularity(sources: Sources, draws: int = 1000, seed: int = 0, judge: str =
     """Correlations of the mean of 1 to 10 replies; draws: random choices of replies, judge: only that one."""
     rows: list[Row] = []
     for group, part in sources(SET).by("dataset", "aspect"):
-        panel = part.panel("human_score", keep_people=True)
+        panel = part.panel("human_score", keep_human=True)
         for name, columns in reply_columns(panel).items():
             if judge not in ("", name):
                 continue

@@ -20,8 +20,8 @@ from nlgauge.plugins import (
     analysis,
     families_of,
     flipped_note,
+    human_note,
     number,
-    people_note,
     signature,
 )
 from nlgauge.stats import ks_chance, ks_weighted
@@ -109,7 +109,7 @@ def aspect_disagreement(
             f"a random metric with independent scores has KS {number(chance['agree'])} "
             f"(agree) and {number(chance['disagree'])} (disagree) with so many rows; one with effects of systems "
             "or inputs has more.",
-            *people_note(panel),
+            *human_note(panel),
             *flipped_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=choice.seed),

@@ -14,7 +14,7 @@ from nlgauge.plugins import (
     analysis,
     families_of,
     flipped_note,
-    people_note,
+    human_note,
     signature,
 )
 from nlgauge_papers.common import Bins, Families, Mask, RowUnit, Scales
@@ -96,7 +96,7 @@ def joint_aspects(
         method=f"{rows.description().capitalize()}: "
         + ", ".join(f"{int(mask.sum())} {name}" for name, mask in parts.items())
         + f". Levels: {rows.level_words(bins, scale)}. p: {rows.words}, {draws} draws.",
-        notes=[*_empty(parts), *people_note(panel), *flipped_note(panel)],
+        notes=[*_empty(parts), *human_note(panel), *flipped_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=choice.seed),
     )
 

@@ -88,14 +88,14 @@ TIED = (
 
 
 def _rows(sources: Sources, b: Benchmark) -> RaterRows:
-    choice = Choice(b.rated(sources), b.aspects, keep_people=True)
+    choice = Choice(b.rated(sources), b.aspects, keep_human=True)
     return RaterRows.of(choice, "output" if b.means else "rater", b.overall)
 
 
 def _own_rule(data: Dataset, b: Benchmark, listed: Pairs) -> str:
     """How many listed pairs are among the thirds that `system-discrimination` takes by itself."""
     unit = "output" if b.means else "rater"
-    options: dict[str, Any] = {"keep_people": True, "unit": unit, "overall": b.overall, "per": "pair", "draws": 1}
+    options: dict[str, Any] = {"keep_human": True, "unit": unit, "overall": b.overall, "per": "pair", "draws": 1}
     own = analyze("system-discrimination", data, b.aspects, [], **options)
     words = []
     for group, pairs in listed.items():

@@ -168,7 +168,7 @@ def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns 
             data,
             b.aspects,
             [c for some in families.values() for c in some],
-            keep_people=True,
+            keep_human=True,
             pairs=b.pairs(),
             per="family",
             unit="output" if b.means else "rater",
@@ -191,7 +191,7 @@ def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: 
             data if turned else replace(data, lower=frozenset()),
             b.aspects,
             [c for some in families.values() for c in some],
-            keep_people=True,
+            keep_human=True,
             pairs=b.pairs(),
             per="family",
             unit="output" if b.means else "rater",
@@ -304,7 +304,7 @@ def _easy_in_hard(sources: Sources, name: str) -> tuple[float, str]:
     b = next(b for b in BENCHMARKS if b.name == name)
     columns = list(DIALOGUE[CTRLEVAL])
     table = analyze(
-        "system-preference", b.data(sources), metrics=columns, keep_people=True, pairs=b.pairs(), per="metric"
+        "system-preference", b.data(sources), metrics=columns, keep_human=True, pairs=b.pairs(), per="metric"
     )
     by = {(row["metric"], row["pairs"]): row["value"] for row in table.rows}
     mixed = [by[columns[0], "Hard"], by[columns[1], "Hard"], by[columns[2], "Easy"]]

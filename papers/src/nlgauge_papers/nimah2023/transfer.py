@@ -111,7 +111,7 @@ def family_correlations(
     there = {c for d in data for c in d.metrics}
     families = {family: [c for c in some if c in there] for family, some in FAMILIES.items()}
     columns = [c for some in families.values() for c in some]
-    table = analyze("transfer", data, metrics=columns, keep_people=True, groups=groups, families=families)
+    table = analyze("transfer", data, metrics=columns, keep_human=True, groups=groups, families=families)
     names = table.facts["datasets"]
     return {(f, g): (r["value"], set(names[f].get(g, ()))) for r in table.rows for f, g in [(r["family"], r["group"])]}
 

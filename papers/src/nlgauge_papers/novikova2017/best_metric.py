@@ -17,7 +17,7 @@ from nlgauge.plugins import (
     analysis,
     families_of,
     flipped_note,
-    people_note,
+    human_note,
     signature,
     starred,
 )
@@ -112,7 +112,7 @@ def best_metric(
         method=f"Highest absolute correlation of each type. {star_words(level, outputs, seed)}. p to next, on absolute "
         f"correlations and outputs that both metrics scored: {_words(panel, outputs)}.",
         notes=[
-            *people_note(panel),
+            *human_note(panel),
             *flipped_note(panel),
             *([f"no metric with a value: {', '.join(empty)}."] if empty else []),
             *(["selected as the best on these outputs: its value on new outputs is expected to be lower."]),

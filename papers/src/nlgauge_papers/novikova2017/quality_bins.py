@@ -16,7 +16,7 @@ from nlgauge.plugins import (
     Title,
     analysis,
     flipped_note,
-    people_note,
+    human_note,
     percent,
     signature,
     starred,
@@ -203,6 +203,6 @@ def _notes(panel: Panel, rows: list[Row], bins: QualityBins) -> list[str]:
         notes.append(f"few outputs are {' or '.join(small)}: try cuts=terciles.")
     if reasons := dict.fromkeys(f"{r['bin']}: {r['reason']}" for r in rows if r["reason"]):
         notes.append(f"no value: {'; '.join(reasons)}.")
-    notes += people_note(panel)
+    notes += human_note(panel)
     notes.append("Within a bin the ratings vary less, which lowers every correlation there (restriction of range).")
     return [*notes, *flipped_note(panel)]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, rater_count, ratings_of
+from nlgauge.analyses._common import human_note, rater_count, ratings_of
 from nlgauge.analyses.verdicts.class_verdicts import annotator_counts
 from nlgauge.data.panel import Panel
 from nlgauge.data.units import has_parts
@@ -95,11 +95,11 @@ def agreement(
     # With missing ratings few or no outputs are complete: use the ratings of each output without annotator IDs.
     slots = units if not np.isnan(units).any() else side_by_side(units)
     unequal = bool(np.isnan(slots).any())
-    same_people = panel.persons and slots is units
+    same_annotators = panel.persons and slots is units
     # Annotators with IDs can have missing ratings: then these are the reason.
     unknown = panel.nameless and not panel.crowd
     why = "annotator IDs are unknown" if unknown else "not every annotator rated every output"
-    forms = icc(slots, persons=same_people, unequal=unequal, anonymous=why)
+    forms = icc(slots, persons=same_annotators, unequal=unequal, anonymous=why)
     rows += [_row(panel, f.name, f, forms.units, forms.dropped_units) for f in forms.forms.values()]
     if len(np.unique(units[~np.isnan(units)])) <= 20:
         fleiss = fleiss_kappa(slots)
@@ -107,7 +107,7 @@ def agreement(
         if panel.persons:
             pairwise = mean_pairwise_kappa(units, "quadratic")
             rows.append(_row(panel, "Cohen's kappa, quadratic, mean of pairs", pairwise, units.shape[1], 0))
-    notes = people_note(panel)
+    notes = human_note(panel)
     if slots is not units:
         notes.append(
             "Not every annotator rated every output: ICC and Fleiss' kappa ignore which annotator gave a rating."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, defined_measures, people_note, ratings_of, signature
+from nlgauge.analyses._common import Named, defined_measures, human_note, ratings_of, signature
 from nlgauge.analyses.agreement.correlate import measures_across
 from nlgauge.data.panel import Panel
 from nlgauge.number import interval
@@ -90,6 +90,6 @@ def ceiling(
             ),
         },
         method=human.method + ".",
-        notes=[*notes, *people_note(panel)],
+        notes=[*notes, *human_note(panel)],
         signature=signature(panel, splits=splits, draws=draws, seed=seed),
     )

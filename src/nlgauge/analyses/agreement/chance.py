@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, human_note, measures_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import percent
@@ -77,6 +77,6 @@ def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int 
         method=f"{draws} random continuous scores, mean and central 95%, seed {seed}; {percent(ties, 1)} of all "
         "pairs of ratings are tied. The random scores are independent over outputs; a score with effects of systems or "
         "inputs has a wider range.",
-        notes=[*notes, *people_note(panel)],
+        notes=[*notes, *human_note(panel)],
         signature=signature(panel, draws=draws, seed=seed),
     )

@@ -8,15 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import (
-    Named,
-    flipped_note,
-    measures_of,
-    people_note,
-    reference,
-    signature,
-    undefined_notes,
-)
+from nlgauge.analyses._common import Named, flipped_note, human_note, measures_of, reference, signature, undefined_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.options import option
@@ -202,7 +194,7 @@ def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[s
                 "concordant "
                 "minus discordant pairs."
             )
-    notes += people_note(panel)
+    notes += human_note(panel)
     return [*notes, *flipped_note(panel), *upside_down(panel, rows)]
 
 

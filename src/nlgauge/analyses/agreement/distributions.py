@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, ratings_of, signature
+from nlgauge.analyses._common import human_note, ratings_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import number, row_interval
@@ -86,7 +86,7 @@ def distributions(
         answers=_answers(rows),
         method=f"{level:.0%} intervals of the difference (judge less annotator): Student's t over "
         f"{'clusters of outputs' if panel.clusters else 'outputs'} with three ratings or more.",
-        notes=people_note(panel),
+        notes=human_note(panel),
         signature=signature(panel, level=number(level, 2)),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, flipped_note, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, flipped_note, human_note, measures_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -83,7 +83,7 @@ def inter_metric(
         notes=[
             *(f"one cluster: {', '.join(m)}." for m in members.values() if len(m) > 1),
             *([f"in no cluster: {', '.join(s)}."] if (s := [m[0] for m in members.values() if len(m) == 1]) else []),
-            *people_note(panel),
+            *human_note(panel),
             *flipped_note(panel),
         ],
         signature=signature(panel, measure=chosen, alike=alike),

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, defined_measures, flipped_note, people_note, ratings_of, signature
+from nlgauge.analyses._common import Named, defined_measures, flipped_note, human_note, ratings_of, signature
 from nlgauge.analyses.agreement.correlate import measures_across
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, RowNote
@@ -141,7 +141,7 @@ def interval_table(
         layout=measures_across(ends.measures, line=panel.label),
         cells={"value": row_interval},
         method=method + ".",
-        notes=[*notes, *people_note(panel), *flipped_note(panel)],
+        notes=[*notes, *human_note(panel), *flipped_note(panel)],
         signature=signature(panel, **signed),
         kind="intervals",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import finite_mean, flipped_note, people_note, signature
+from nlgauge.analyses._common import finite_mean, flipped_note, human_note, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.options import option
@@ -92,7 +92,7 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
         scaled = _scaled(scores, metric_scale, "metric_scale")
         sign = -1.0 if name in panel.lower else 1.0
         rows.append({"variable": name, "aspect": panel.aspect, **_metric(scaled, people, sign)})
-    notes = [*people_note(panel), *flipped_note(panel)]
+    notes = [*human_note(panel), *flipped_note(panel)]
     return Table(
         title=Title(panel.name, f"parameters of scores and of ratings on {panel.aspect}"),
         rows=rows,

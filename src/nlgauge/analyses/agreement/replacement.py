@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, ratings_of, signature
+from nlgauge.analyses._common import human_note, ratings_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.agreement.alttest import AltTest, alt_test
@@ -90,7 +90,7 @@ def replacement(
         method=method + "; outputs are assumed to be independent. passes: ω is at least 0.5; fails: more than half of "
         "the annotators are significantly closer to the others by more than ε (the reversed test); inconclusive: "
         "anything else, and a pass that a constant score would reach too.",
-        notes=people_note(panel),
+        notes=human_note(panel),
         signature=signature(panel, epsilon=epsilon, scale=scale),
     )
 

@@ -160,7 +160,7 @@ def _severities(data: Dataset) -> list[str]:
 def _texts(choice: Choice, words: Sequence[str], same_text: bool) -> tuple[list[_Text], int]:
     """Return the marked texts, in an order that does not depend on names, and the number of repeated annotations."""
     data = choice.data
-    samples = data.samples if choice.keep_people else data.samples.filter(~pl.col("system").is_in(sorted(data.people)))
+    samples = data.samples if choice.keep_human else data.samples.filter(~pl.col("system").is_in(sorted(data.people)))
     marks: dict[tuple[str, str], dict[str, list[SpanMark]]] = {}
     for system, given, rater, side, start, end, severity, _ in data.spans.select(list(Dataset.SPANS)).iter_rows():
         of_rater = marks.setdefault((system, given), {}).setdefault(rater, [])
@@ -297,6 +297,6 @@ def _notes(data: Dataset, texts: Sequence[_Text], repeated: int, choice: Choice)
     models = [f"models, not annotators: {', '.join(machine)}."] if machine else []
     return (
         [f"{n:,} {what}." for n, what in counts if n]
-        + (human if data.people and not choice.keep_people else [])
+        + (human if data.people and not choice.keep_human else [])
         + models
     )

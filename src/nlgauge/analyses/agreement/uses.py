@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import finite_mean, people_note, signature
+from nlgauge.analyses._common import finite_mean, human_note, signature
 from nlgauge.analyses.agreement.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -95,7 +95,7 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
                 if why
             ],
             *scope_notes(panel, over),
-            *people_note(panel),
+            *human_note(panel),
         ],
         signature=signature(panel, limit=limit),
     )

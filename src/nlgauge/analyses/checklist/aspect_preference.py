@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import flipped_note, people_note, signature
+from nlgauge.analyses._common import flipped_note, human_note, signature
 from nlgauge.analyses.checklist.discrimination import counts_words
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, rated_rows
 from nlgauge.data.families import Families, families_of
@@ -86,7 +86,7 @@ def aspect_preference(
         f"{rows.description().capitalize()}: {counts_words(levels)}.",
         notes=[
             *(["only one level has ratings, so there is no order."] if few else []),
-            *people_note(panel),
+            *human_note(panel),
             *flipped_note(panel),
         ],
         signature=signature(panel, bins=bins, unit=unit),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, finite_mean, flipped_note, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, finite_mean, flipped_note, human_note, measures_of, signature
 from nlgauge.analyses.checklist.aspect_preference import level_means, level_similarity
 from nlgauge.analyses.checklist.discrimination import contrast_ks
 from nlgauge.analyses.checklist.easy_hard_pairs import EASY, HUMAN, Pairs, system_pairs
@@ -163,7 +163,7 @@ def checklist(
         notes=[
             *(f"{a} is not assessed: {r.reason}." for a, r in results.items() if r.reason),
             *_low_bar(results["aspect KS"].human, bool(panel.raters) and unit == "rater"),
-            *people_note(panel),
+            *human_note(panel),
             *flipped_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=choice.seed),

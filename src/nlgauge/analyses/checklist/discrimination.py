@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import flipped_note, people_note, signature
+from nlgauge.analyses._common import flipped_note, human_note, signature
 from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,
@@ -98,7 +98,7 @@ def discrimination(
         },
         method=f"{sentence(rows.description())}: {counts_words(levels)}. "
         f"p: {rows.words}, {draws} permutations, not corrected for several metrics.",
-        notes=[*_notes(table_rows), *people_note(panel), *flipped_note(panel)],
+        notes=[*_notes(table_rows), *human_note(panel), *flipped_note(panel)],
         signature=signature(panel, bins=bins, unit=unit, draws=draws, seed=seed),
     )
 

@@ -108,7 +108,7 @@ def _indices(pair: Sequence[str], rows: RaterRows) -> tuple[int, int]:
     systems = list(rows.panel.systems)
     for name in pair:
         if name in rows.panel.people:
-            raise NameUnknown(f"'{name}' is human-written and excluded; include it with {option('keep_people', True)}.")
+            raise NameUnknown(f"'{name}' is human-written and excluded; include it with {option('keep_human', True)}.")
         if name not in systems:
             raise NameUnknown(
                 f"{rows.panel.name}: system '{name}' not found.{did_you_mean(name, systems)} Systems: "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import human_note, signature
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
 from nlgauge.options import option
@@ -69,7 +69,7 @@ def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None,
                 if disjoint
                 else []
             ),
-            *people_note(panel),
+            *human_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit),
     )

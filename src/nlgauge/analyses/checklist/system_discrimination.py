@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import finite_mean, flipped_note, people_note, signature
+from nlgauge.analyses._common import finite_mean, flipped_note, human_note, signature
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs, averaged, system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
@@ -88,7 +88,7 @@ def system_discrimination(
         method=f"{sentence(chosen.words)}. {rows.description().capitalize()}."
         + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
         + f" p: the outputs of each input are swapped between the two systems at random, {draws} permutations.",
-        notes=[*people_note(panel), *flipped_note(panel)],
+        notes=[*human_note(panel), *flipped_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit, draws=draws, seed=choice.seed),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import finite_mean, flipped_note, people_note, signature
+from nlgauge.analyses._common import finite_mean, flipped_note, human_note, signature
 from nlgauge.analyses.checklist.easy_hard_pairs import Pairs, SystemPairs, averaged, system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows
 from nlgauge.data.choice import Choice
@@ -95,7 +95,7 @@ def system_preference(
         },
         method=f"{sentence(chosen.words)}. Order by the mean of each system ({rows.description()}), "
         f"mean over the pairs and {count(len(panel.humans), 'aspect')} ({', '.join(panel.humans)}).",
-        notes=[*people_note(panel), *flipped_note(panel)],
+        notes=[*human_note(panel), *flipped_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit),
     )
 

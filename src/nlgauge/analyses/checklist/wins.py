@@ -71,7 +71,7 @@ def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", 
     votes = _votes(data, aspect, source)
     judged = data.voted(people=False)
     judged = judged if aspect is None else judged.filter(pl.col("aspect") == aspect)
-    systems = [s for s in data.systems if choice.keep_people or s not in data.people]
+    systems = [s for s in data.systems if choice.keep_human or s not in data.people]
     rated = aspect in data.aspects if aspect is not None else bool(data.aspects)
     if votes is None and not rated and judged.height and source == "auto":
         return _models_only(data, judged, systems, aspect or _only(judged))
@@ -262,7 +262,7 @@ def _scores_of(data: Dataset, votes: pl.DataFrame, side: str, metric: str) -> Ar
 
 
 def _by_ratings(data: Dataset, aspect: str | None, included: list[str], metrics: Sequence[str] | None) -> WinCounts:
-    panel = data.panel(aspect, canonical=True, metrics=metrics, keep_people=len(included) == len(data.systems))
+    panel = data.panel(aspect, canonical=True, metrics=metrics, keep_human=len(included) == len(data.systems))
     ratings = panel.raters.get(panel.aspect, panel.human[None])
     sides = {HUMAN: win_fractions(ratings)}
     rated = ~np.isnan(panel.human)

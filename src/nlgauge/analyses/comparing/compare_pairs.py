@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, counted, evaluated, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, counted, evaluated, human_note, measures_of, signature
 from nlgauge.analyses.agreement.intervals import limited_to_these_systems, scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -255,7 +255,7 @@ def _untested(panel: Panel, rows: list[Row], test: Test) -> str | None:
 def _notes(
     panel: Panel, tests: PairTests, rows: list[Row], facts: dict[str, Any], test: Test, swapped: str | None
 ) -> list[str]:
-    notes = people_note(panel)
+    notes = human_note(panel)
     if test == "auto":
         notes += scope_notes(panel, generalizes_to("auto", len(set(panel.families or panel.systems))))
     if swapped in ("both", "inputs"):

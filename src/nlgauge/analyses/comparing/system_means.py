@@ -86,7 +86,7 @@ def system_means(
         cells={"value": lambda row: f"{starred(row['value'], row['p'], level)} ({number(row['sd'], 2)})"},
         shown=["quantity", *columns, "system", "value", "sd", "n", "best", "p", "significant"],
         method=_method(rows, test, draws, level, seed),
-        notes=_notes(data, choice.keep_people, rows),
+        notes=_notes(data, choice.keep_human, rows),
         signature=f"by:{','.join(columns) or 'none'}|test:{test}|aggregate:{choice.aggregate}|seed:{seed}",
     )
 
@@ -146,8 +146,8 @@ def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int
     )
 
 
-def _notes(data: Dataset, keep_people: bool, rows: list[Row]) -> list[str]:
-    left_out = [s for s in data.systems if s in data.people] if not keep_people else []
+def _notes(data: Dataset, keep_human: bool, rows: list[Row]) -> list[str]:
+    left_out = [s for s in data.systems if s in data.people] if not keep_human else []
     notes = [f"human-written outputs are excluded: {', '.join(left_out)}."] if left_out else []
     sizes = {r["n"] for r in rows}
     notes.append(

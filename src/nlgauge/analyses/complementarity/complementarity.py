@@ -16,7 +16,7 @@ from nlgauge.stats.ranking.rankings import RULES, Distances, Rule, rank_distance
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
-SUMMARY = ("metric", "kind", "to_people", "to_metrics", "nearest", "nearest_at", "farthest", "farthest_at", "inputs")
+SUMMARY = ("metric", "kind", "to_human", "to_metrics", "nearest", "nearest_at", "farthest", "farthest_at", "inputs")
 MAX_MATRIX = 10  # the matrix is printed for at most this many rankings
 
 
@@ -70,7 +70,7 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
     return Table(
         title=Title(data.name, f"distance between the rankings of {sides.panel.n_systems} systems ({distance})"),
         rows=rows,
-        shown=["metric", "to_people", "to_metrics", *to_each] if small else list(SUMMARY),
+        shown=["metric", "to_human", "to_metrics", *to_each] if small else list(SUMMARY),
         heads={name: name for name in sides.names},
         cells={**to_each},
         facts={"distance": apart},
@@ -94,7 +94,7 @@ def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
         row: Row = {
             "metric": name,
             "kind": "human" if human[k] else "automatic",
-            "to_people": finite_mean(mean[k][others & human]),
+            "to_human": finite_mean(mean[k][others & human]),
             "to_metrics": finite_mean(mean[k][others & ~human]),
         }
         known = np.isfinite(away).any()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.verdicts._labeled import labeled_scores, people_pass, requested_judges
+from nlgauge.analyses.verdicts._labeled import human_pass, labeled_scores, requested_judges
 from nlgauge.data.panel import Panel
 from nlgauge.stats.agreement.selective import both_thresholds, selective_rule
 from nlgauge.types import Array, Mask
@@ -39,7 +39,7 @@ def delegations(
     cut: float | None,
 ) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield each judge with what simulates studies of it: 1 where the rule decides at least the wanted share."""
-    people = people_pass(panel, cut)
+    people = human_pass(panel, cut)
     for name in requested_judges(panel, None):
         rows = labeled_scores(panel, name, people)
         sampler = sampler_of(panel, rows.index[1])

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import counted, people_note, signature
+from nlgauge.analyses._common import counted, human_note, signature
 from nlgauge.analyses.design._delegate_labels import delegations
 from nlgauge.analyses.estimates._partly_labeled import CLUSTERS, rows_of
-from nlgauge.analyses.verdicts._labeled import judge_verdicts, people_pass
+from nlgauge.analyses.verdicts._labeled import human_pass, judge_verdicts
 from nlgauge.analyses.verdicts.verdicts import SYNONYMS
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
@@ -44,7 +44,7 @@ def labels_needed(
     goal: Aim = "estimate",
     width: float | None = None,
     gate: str = "kappa=.6",
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     systems: Sequence[str] | None = None,
     share: float = 0.5,
@@ -105,9 +105,9 @@ def labels_needed(
     target = _target_width(panel, file, width) if goal == "estimate" else power
     rows: list[Row] = []
     if goal == "delegate":
-        studies = list(delegations(panel, file.sampler, _drawn, share, error, people_pass_from))
+        studies = list(delegations(panel, file.sampler, _drawn, share, error, human_pass_from))
     elif goal == "gate":
-        studies = list(_gates(panel, file, gate, people_pass_from, judge_pass_from))
+        studies = list(_gates(panel, file, gate, human_pass_from, judge_pass_from))
     else:
         studies = list(_widths(panel, file) if goal == "estimate" else _comparisons(panel, file, systems))
     for name, study in counted(studies, progress):
@@ -128,7 +128,7 @@ def labels_needed(
         method=f"{trials} simulated studies per sample size, drawn with replacement from {n_known} labeled outputs; "
         f"{_design_text(file, clustered)}, seed {seed}.",
         answers=[*answers, *(_raters(panel, rows, target) if goal == "estimate" else [])],
-        notes=[*(_sureness(n_known) if goal == "estimate" else []), *people_note(panel)],
+        notes=[*(_sureness(n_known) if goal == "estimate" else []), *human_note(panel)],
         signature=signature(panel, goal=goal, trials=trials, seed=seed),
     )
 
@@ -230,7 +230,7 @@ def _file(panel: Panel) -> _File:
         unit = dict(zip(panel.inputs, codes.tolist(), strict=True))
         sizes = np.bincount(codes) * panel.n_systems
     else:
-        rows = rows_of(panel.data, panel.aspect, [], keep_people=True)
+        rows = rows_of(panel.data, panel.aspect, [], keep_human=True)
         rows = rows.of(np.isin(rows.system, panel.systems))
         codes = np.unique(rows.unit, return_inverse=True)[1]
         unit, sizes = dict(zip(rows.input.tolist(), codes.tolist(), strict=True)), np.bincount(codes)
@@ -318,7 +318,7 @@ def _slope(y: Array, x: Array) -> float:
 
 
 def _gates(
-    panel: Panel, file: _File, gate: str, people_from: float | None, judge_from: float | None
+    panel: Panel, file: _File, gate: str, human_from: float | None, judge_from: float | None
 ) -> Iterator[tuple[str, Study]]:
     written, _, text = gate.partition("=")
     measure = SYNONYMS.get(written.strip(), written.strip())
@@ -328,7 +328,7 @@ def _gates(
         raise NlgaugeError(
             f"{option('gate')}: expected a measure and its value, such as kappa=.6; got '{gate}'."
         ) from None
-    judged, refused = judge_verdicts(panel, people_pass(panel, people_from), None, judge_from)
+    judged, refused = judge_verdicts(panel, human_pass(panel, human_from), None, judge_from)
     if refused and not judged:
         raise NeedsMissing(refusals=refused[:1])
     for mine, passed, _ in judged:

@@ -81,13 +81,13 @@ def next_labels(
     how: How | None = None,
     cut: float | None = None,
     seed: int = 0,
-    keep_people: bool = False,
+    keep_human: bool = False,
 ) -> Table:
     """Draw `budget` outputs without a label, with their sampling probabilities."""
     for word, known in ((goal, get_args(Goal)), (how, (None, *get_args(How)))):
         if word not in known:
             raise NameUnknown(f"no '{word}'; use {', '.join(k for k in known if k)}.")
-    people = population(data, keep_people)
+    people = population(data, keep_human)
     free = np.flatnonzero(people.free)
     if not 1 <= budget <= len(free):
         raise NlgaugeError(
@@ -153,15 +153,15 @@ def _saved_words(people: Population, saved: tuple[float, float, float]) -> str:
     return f"{said}{' (it may save none)' if round(100 * saved[1]) < 1 else ''}."
 
 
-def population(data: Dataset, keep_people: bool = False) -> Population:
+def population(data: Dataset, keep_human: bool = False) -> Population:
     """Collect all outputs with scores, labels and texts, sorted by name so that the order of the file has no "
     "influence."""
-    left = [] if keep_people else sorted(data.people)
+    left = [] if keep_human else sorted(data.people)
     samples = data.samples.filter(~pl.col("system").is_in(left)).sort(KEY)
     keys = samples.select(KEY)
     aspect = data.aspects[0] if data.aspects else ""
     notes = (
-        [f"human-written outputs are excluded: {', '.join(left)} ({option('keep_people', True)} includes them)"]
+        [f"human-written outputs are excluded: {', '.join(left)} ({option('keep_human', True)} includes them)"]
         if left
         else []
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, counted, measures_of, people_note, ratings_of, signature
+from nlgauge.analyses._common import Named, counted, human_note, measures_of, ratings_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
 from nlgauge.number import number
@@ -109,7 +109,7 @@ def plan(
         f"{swapped}, {draws} draws, two-sided at {level:g}, seed {seed}; otherwise as in the data "
         f"({panel.n_systems} systems × {panel.n_inputs} inputs).",
         answers=[answer(points, axis, power, first, second)],
-        notes=[*_warnings(panel, pair, points, observed, axis), *people_note(panel)],
+        notes=[*_warnings(panel, pair, points, observed, axis), *human_note(panel)],
         signature=signature(panel, measure=chosen, axis=axis, power=power, trials=trials, draws=draws, seed=seed),
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, defined_measures, people_note, signature
+from nlgauge.analyses._common import Named, defined_measures, human_note, signature
 from nlgauge.analyses.comparing.compare_pairs import PairTest, Test, run_test
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
@@ -125,7 +125,7 @@ def stability(
         method=f"{_pairs_words(len(panel.metrics), len(tests.pairs))}; DP: {tests.method}. RC: {consistency.method}. "
         "Confidence intervals: jackknife over metrics, Student's t. Sorted by the mean of the two ranks.",
         answers=[recommendation],
-        notes=[*notes, *people_note(panel)],
+        notes=[*notes, *human_note(panel)],
         signature=signature(panel, test=test, profile=profile, draws=tests.draws, trials=trials, seed=seed),
     )
 

@@ -48,7 +48,7 @@ def versions(
     amounts: Sequence[float],
     *,
     sample: int,
-    keep_people: bool,
+    keep_human: bool,
     seed: int,
     top: str = "5",
 ) -> Versions:
@@ -57,7 +57,7 @@ def versions(
     Seeds derive from the names of system, input and kind, so a text depends neither on the order of the rows nor on the
     other kinds. `top` is the highest rating, which attacks name.
     """
-    rows, notes = _chosen(data, sample, keep_people, seed)
+    rows, notes = _chosen(data, sample, keep_human, seed)
     pool, kinds, skipped = _pools(data, rows, kinds, seed)
     there = [c for c in TASK_COLUMNS if c in rows.columns]
     base = rows.select("system", "input", "output", *there)
@@ -93,7 +93,7 @@ def _number(*parts: object) -> int:
     return int.from_bytes(digest("\0".join(map(str, parts)), 16))
 
 
-def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[pl.DataFrame, list[str]]:
+def _chosen(data: Dataset, sample: int, keep_human: bool, seed: int) -> tuple[pl.DataFrame, list[str]]:
     """Draw at most `sample` outputs, from as many inputs as possible, in an order that does not depend on names."""
     if sample < 2:
         raise NlgaugeError(f"{option('sample')} must be at least 2 outputs; got {sample}.")
@@ -102,7 +102,7 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
         raise NeedsMissing(
             f"robustness requires output texts; name their column with {option('output')}.", code="no_texts"
         )
-    if data.people and not keep_people:
+    if data.people and not keep_human:
         rows = rows.filter(~pl.col("system").is_in(list(data.people)))
         notes.append(f"human-written outputs are excluded: {', '.join(sorted(data.people))}.")
     full = rows.filter(pl.col("output").fill_null("").str.strip_chars() != "")

@@ -127,9 +127,7 @@ def robustness(
     chosen = _metrics(data, choice.metrics)
     expected = {str(m): _aspect(m, choice.aspects) for m in chosen}
     kinds = kinds_of(_listed(perturbations), attacks=any(m.facts.family == "judge" for m in chosen))
-    made = versions(
-        data, kinds, steps, sample=sample, keep_people=choice.keep_people, seed=seed, top=_top_rating(chosen)
-    )
+    made = versions(data, kinds, steps, sample=sample, keep_human=choice.keep_human, seed=seed, top=_top_rating(chosen))
     scored = run(made.data, chosen, progress=_adapted(progress))
     if not any(row["scored"] for row in scored.table.rows):
         raise NeedsMissing(f"robustness: no output has a score; {'; '.join(scored.table.headlines)}.", code="no_scores")
@@ -179,7 +177,7 @@ def _definitions(rows: list[Row], show: Show, margin: float) -> dict[str, str]:
 
 def attack_versions(data: Dataset, sample: int, top: str) -> Versions:
     """Return a sample of outputs, each also with every attack text; `top` is the rating that attacks name."""
-    return versions(data, list(ATTACKS), (1.0,), sample=sample, keep_people=True, seed=0, top=top)
+    return versions(data, list(ATTACKS), (1.0,), sample=sample, keep_human=True, seed=0, top=top)
 
 
 def _listed(names: Sequence[Any] | str | None) -> list[Any] | None:

@@ -61,7 +61,7 @@ def estimate(
     aspect: str | None = None,
     method: EstimateMethod = "ppi++",
     part: EstimatePart = "means",
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     probability: str | None = None,
     strata: str | None = None,
     margin: float | None = None,
@@ -107,10 +107,10 @@ def estimate(
         data,
         data.aspect(aspect),
         choice.metrics,
-        cut=people_pass_from,
+        cut=human_pass_from,
         probability=probability,
         strata=strata,
-        keep_people=choice.keep_people,
+        keep_human=choice.keep_human,
     )
     counts = rows.label_counts()
     judge, score, notes = predictor(rows)

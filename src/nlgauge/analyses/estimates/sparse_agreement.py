@@ -66,7 +66,7 @@ def sparse_agreement(
     rows = None
     for name in named:
         rows = rows_of(
-            data, data.aspect(aspect), [name], probability=probability, strata=strata, keep_people=choice.keep_people
+            data, data.aspect(aspect), [name], probability=probability, strata=strata, keep_human=choice.keep_human
         )
         results += _rows(rows, name, level)
     if rows is None:

@@ -34,7 +34,7 @@ def transport(
     *,
     aspect: str | None = None,
     reference: str | None = None,
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     margin: float | None = None,
     level: float = 0.95,
 ) -> Table:
@@ -49,7 +49,7 @@ def transport(
         Data, and the aspects, metrics and parts (`by`) to use; the parts are the systems by default.
     reference : str, optional
         Part whose labels would be used; the one with most labels by default.
-    people_pass_from : float, optional
+    human_pass_from : float, optional
         Lowest human rating that counts as pass; without it, means of ratings are compared.
     margin : float, optional
         Largest difference of the judge's mean error that does not matter, in units of the ratings; 5% of their range by
@@ -75,7 +75,7 @@ def transport(
     $ nlgauge analyze transport log.csv --by language --reference en
     """
     aspect = choice.data.aspect(aspect or (choice.aspects[0] if choice.aspects else None))
-    rows = rows_of(choice.data, aspect, choice.metrics, cut=people_pass_from, keep_people=choice.keep_people)
+    rows = rows_of(choice.data, aspect, choice.metrics, cut=human_pass_from, keep_human=choice.keep_human)
     judge, score, notes = predictor(_ordered(rows))
     if score is None:
         raise NeedsMissing(

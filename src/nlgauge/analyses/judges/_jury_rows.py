@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.analyses.judges.judge_rows import judge_columns
-from nlgauge.analyses.verdicts._labeled import LabeledScores, judge_pass, people_pass
+from nlgauge.analyses.verdicts._labeled import LabeledScores, human_pass, judge_pass
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import some
@@ -105,14 +105,14 @@ def _figure(ends: Intervals, n: int) -> Figure:
 
 
 def jury_rows(
-    panel: Panel, measure: str | None, people_pass_from: float | None, judge_pass_from: float | None
+    panel: Panel, measure: str | None, human_pass_from: float | None, judge_pass_from: float | None
 ) -> JuryRows:
     """Return the outputs, as verdicts if labels and judges have two values (or limits are given), else as scores."""
     scores, notes = panel.oriented(), list[str]()
     rated = np.isfinite(panel.human)
     usable, complete = _usable_judges(panel, scores, rated, notes)
     names = [panel.names[k] for k in usable]
-    verdict = _as_verdicts(panel, names, people_pass_from, judge_pass_from)
+    verdict = _as_verdicts(panel, names, human_pass_from, judge_pass_from)
     if verdict is not None:
         human, verdicts, verdict_notes = verdict
         complete &= np.isfinite(human)
@@ -195,11 +195,11 @@ def _measure(measure: str | None, verdict: bool, panel: Panel) -> str:
 
 
 def _as_verdicts(
-    panel: Panel, names: list[str], people_cut: float | None, judge_cut: float | None
+    panel: Panel, names: list[str], human_cut: float | None, judge_cut: float | None
 ) -> tuple[Array, Array, list[str]] | None:
     """Return human labels and verdicts of every judge; None if they are scores and no limit is given."""
     try:
-        people = people_pass(panel, people_cut)
+        people = human_pass(panel, human_cut)
         verdicts, notes, by_coding = [], list(people.notes), dict[str, list[str]]()
         empty = np.zeros(0, np.int64)
         for name in names:
@@ -213,7 +213,7 @@ def _as_verdicts(
             verdicts.append(values)
             by_coding.setdefault(coding, []).append(name)
     except NeedsMissing:
-        if people_cut is not None or judge_cut is not None:
+        if human_cut is not None or judge_cut is not None:
             raise
         return None
     notes += [f"{some(judges, 6)}: {coding}" for coding, judges in by_coding.items()]

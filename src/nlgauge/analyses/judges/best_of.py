@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import flipped_note, people_note, signature
-from nlgauge.analyses.verdicts._labeled import judge_pass, labeled_scores, people_pass
+from nlgauge.analyses._common import flipped_note, human_note, signature
+from nlgauge.analyses.verdicts._labeled import human_pass, judge_pass, labeled_scores
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import count, interval, number, some
@@ -71,7 +71,7 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
         "end "
         "is simultaneous over all judges that could have been selected, from the correlation of their values "
         "(coverage: docs/tuning.md).",
-        notes=[*_excluded(panel), *people_note(panel), *flipped_note(panel)],
+        notes=[*_excluded(panel), *human_note(panel), *flipped_note(panel)],
         facts={"best": best["metric"]},
         signature=signature(panel, figure=figure, level=number(level, 2)),
     )
@@ -86,7 +86,7 @@ class _AllVerdicts(NamedTuple):
 def _verdicts(panel: Panel) -> _AllVerdicts | None:
     """Return labels and verdicts on the outputs that all have; None if one of them has more than two values."""
     try:
-        people = people_pass(panel)
+        people = human_pass(panel)
         passed = np.full((len(panel.names), *panel.human.shape), np.nan)
         for k, name in enumerate(panel.names):
             labeled = labeled_scores(panel, name, people)

@@ -10,7 +10,7 @@ import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import flipped_note, people_note, reference
+from nlgauge.analyses._common import flipped_note, human_note, reference
 from nlgauge.analyses.judges._position import position_rows
 from nlgauge.analyses.judges.judge_rows import (
     LAYOUT,
@@ -183,7 +183,7 @@ def bias(
         f"a judge: {number(1 - level, 2)} (Holm; simulated in docs/bias.md). A bias that is not found may still exist: "
         "see the minimum detectable bias.",
         answers=_answers(rows),
-        notes=[*notes, *(text for p in panels[:1] for text in (*people_note(p), *flipped_note(p)))],
+        notes=[*notes, *(text for p in panels[:1] for text in (*human_note(p), *flipped_note(p)))],
         signature=f"nlgauge:{__version__}|level:{level:g}" + (f"|reliability:{reliability:g}" if reliability else ""),
     )
 
@@ -324,7 +324,7 @@ def _row(base: Row, measure: str, effect: Effect | None, n: int, inputs: int, re
         "judge": effect.judge if effect else missing,
         "judge_se": effect.se[0] if effect else missing,
         "people": effect.people if effect else missing,
-        "people_se": effect.se[1] if effect else missing,
+        "human_se": effect.se[1] if effect else missing,
         "value": effect.value if effect else missing,
         "low": effect.low if effect else missing,
         "high": effect.high if effect else missing,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, reference, signature
+from nlgauge.analyses._common import human_note, reference, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.agreement.classes import confusion_counts
@@ -69,7 +69,7 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
         ),
         method=f"Rows: mean of {reference(panel)}; columns: {name}; both rounded to whole points (halves up). "
         f"n = {int(both.sum())} outputs.",
-        notes=people_note(panel),
+        notes=human_note(panel),
         signature=signature(panel, judge=name),
     )
 
@@ -90,7 +90,7 @@ def _of_classes(panel: Panel, name: str) -> Table:
         rows=rows,
         layout=Layout("people", "judge", "n"),
         method=f"{len(z):,} outputs; lines: the commonest human class; columns: that of the judge.",
-        notes=people_note(panel),
+        notes=human_note(panel),
         signature=signature(panel, judge=name),
     )
 

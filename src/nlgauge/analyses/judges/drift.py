@@ -310,7 +310,7 @@ def _agreement_rows(metric: str, old: Dataset, new: Dataset, choice: Choice) -> 
     both = [a for a in old.aspects if a in new.aspects and (not choice.aspects or a in choice.aspects)]
     (column,) = judge_columns([metric], both)
     for aspect in column.aspects:
-        panels = [d.panel(aspect, metrics=[metric], keep_people=choice.keep_people) for d in (old, new)]
+        panels = [d.panel(aspect, metrics=[metric], keep_human=choice.keep_human) for d in (old, new)]
         (first, old_inputs), (second, new_inputs) = (labeled_rows(p, metric) for p in panels)
         _, codes = np.unique(np.concatenate([old_inputs, new_inputs]), return_inverse=True)
         values = [first.judge, first.people, second.judge, second.people]

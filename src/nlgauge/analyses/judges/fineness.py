@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, human_note, measures_of, signature
 from nlgauge.analyses.agreement.correlate import measures_across
 from nlgauge.analyses.judges.judges import draws_of
 from nlgauge.data.panel import Panel
@@ -87,7 +87,7 @@ def fineness(
         "levels’: scores in k equal bins between their minimum and maximum. If the advantage of a judge disappears at "
         "equal granularity, it is due to finer scores.",
         answers=verdicts(rows, heads),
-        notes=people_note(panel),
+        notes=human_note(panel),
         signature=signature(panel, levels=",".join(map(str, levels))),
     )
 

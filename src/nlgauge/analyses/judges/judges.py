@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, reference, signature
+from nlgauge.analyses._common import human_note, reference, signature
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
@@ -214,7 +214,7 @@ def _consistency(panel: Panel, draws: Sequence[str]) -> Row:
 
 
 def _notes(rows: list[Row], defined: set[str], panel: Panel) -> list[str]:
-    notes = people_note(panel)
+    notes = human_note(panel)
     if "kappa" not in defined:
         notes.append("kappa is not available: judge and annotators use different scales.")
     if "consistency" not in defined:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import flipped_note, people_note, reference, signature
+from nlgauge.analyses._common import flipped_note, human_note, reference, signature
 from nlgauge.analyses.judges._jury_rows import JuryRows, jury_rows
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -42,7 +42,7 @@ def jury(
     budget: float | None = None,
     size: int = 5,
     measure: str | None = None,
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     prices: str | Path | None = None,
     level: float = 0.95,
@@ -95,7 +95,7 @@ def jury(
 
     $ nlgauge analyze jury judged.csv --metrics gpt,llama,qwen --cost gpt=2.5,llama=0.3,qwen=0.2 --budget 1
     """
-    rows = jury_rows(panel, measure, people_pass_from, judge_pass_from)
+    rows = jury_rows(panel, measure, human_pass_from, judge_pass_from)
     notes = [*rows.notes]
     costs = _costs(panel, rows.judges, cost, prices, notes)
     lines = [{**row, "aspect": panel.aspect} for row in _compare_panels(rows, costs, budget, size, level, seed, notes)]
@@ -130,7 +130,7 @@ def jury(
         "folds of inputs. A panel that is not better than the best judge is called better in at most about 2.5% of "
         "data "
         "sets (simulated with one system: docs/jury.md).",
-        notes=[*notes, *people_note(panel), *flipped_note(panel)],
+        notes=[*notes, *human_note(panel), *flipped_note(panel)],
         facts={"costs": dict(zip(rows.judges, costs, strict=True)), "of": "verdicts" if rows.verdict else "scores"},
         signature=signature(panel, measure=rows.measure, size=size, budget=budget, folds=FOLDS, seed=seed),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import flipped_note, people_note, signature
+from nlgauge.analyses._common import flipped_note, human_note, signature
 from nlgauge.analyses.judges._jury_rows import jury_rows
 from nlgauge.data.panel import Panel
 from nlgauge.number import interval, number
@@ -15,7 +15,7 @@ ALL = "all"
 
 @analysis("jury-errors", question="How correlated are the errors of the judges, and what is their effective number?")
 def jury_errors(
-    panel: Panel, *, people_pass_from: float | None = None, judge_pass_from: float | None = None, level: float = 0.95
+    panel: Panel, *, human_pass_from: float | None = None, judge_pass_from: float | None = None, level: float = 0.95
 ) -> Table:
     """Compute the correlation of the errors of judges, and the effective number of independent judges.
 
@@ -30,7 +30,7 @@ def jury_errors(
     Effective number = k / (1 + (k − 1) · mean error correlation) of k judges. Noise in the human labels is shared
     by all judges and biases the correlation upward. Intervals are jackknife intervals over inputs.
     """
-    rows = jury_rows(panel, None, people_pass_from, judge_pass_from)
+    rows = jury_rows(panel, None, human_pass_from, judge_pass_from)
     errors = errors_alike(rows.labels, rows.scores, rows.clusters, level)
     few = int(rows.clusters.max()) + 1 < CLUSTERS
     reason = f"a confidence interval requires at least {CLUSTERS} inputs" if few else None
@@ -77,6 +77,6 @@ def jury_errors(
         method=f"{rows.size_text(panel)}; {level:.0%} confidence intervals: jackknife over inputs, Fisher's z, "
         "Student's t "
         "(coverage: docs/jury.md).",
-        notes=[*rows.notes, *people_note(panel), *flipped_note(panel)],
+        notes=[*rows.notes, *human_note(panel), *flipped_note(panel)],
         signature=signature(panel, level=number(level, 2)),
     )

@@ -42,12 +42,12 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     """Return the comparisons by annotators, then by models, then by the requested metrics (the higher score wins)."""
     data = choice.data
     votes = _votes(data, aspect)
-    included = [s for s in data.systems if choice.keep_people or s not in data.people]
+    included = [s for s in data.systems if choice.keep_human or s not in data.people]
     excluded = [s for s in data.systems if s not in included and s in {*votes["first"], *votes["second"]}]
     votes = votes.filter(
         pl.col("first").is_in(included) & pl.col("second").is_in(included) & (pl.col("first") != pl.col("second"))
     )
-    include = option("keep_people", True)
+    include = option("keep_human", True)
     notes = [f"human-written outputs are excluded: {some(excluded)} ({include} includes them)."] if excluded else []
     if votes.is_empty():
         reason = " ".join(["there are no comparisons of two systems.", *notes])

@@ -51,7 +51,7 @@ def rank_sides(
             code="no_choices",
         )
     ranked = rankings(votes, ties, adjust, "sandwich", seed)
-    people, judges = ([r for r in ranked if (r.side == HUMAN) is is_people] for is_people in (True, False))
+    people, judges = ([r for r in ranked if (r.side == HUMAN) is is_human] for is_human in (True, False))
     rows = [row for one in people for two in judges for row in pair_rows(votes, one, two, seed)]
     if not rows:
         raise NeedsMissing(
@@ -60,15 +60,15 @@ def rank_sides(
     return Table(
         title=Title(data.name, f"pairs of systems by human votes and by a judge, {votes.aspect}"),
         rows=rows,
-        shown=["metric", "system", "other", "people_chance", "judge_chance", "value", "p", "verdict"],
+        shown=["metric", "system", "other", "human_chance", "judge_chance", "value", "p", "verdict"],
         heads={
             "metric": "judge",
-            "people_chance": "human win rate",
+            "human_chance": "human win rate",
             "judge_chance": "judge's win rate",
             "value": "difference",
         },
         cells={
-            "people_chance": lambda r: percent(r["people_chance"]),
+            "human_chance": lambda r: percent(r["human_chance"]),
             "judge_chance": lambda r: percent(r["judge_chance"]),
             "value": row_interval,
         },
@@ -114,9 +114,9 @@ def pair_rows(votes: SidesVotes, people: SideRanking, judge: SideRanking, seed: 
                     "system": votes.systems[both[i]],
                     "other": votes.systems[both[j]],
                     "measure": "gap",
-                    "people_gap": float(human_gap),
+                    "human_gap": float(human_gap),
                     "judge_gap": float(judge_gap),
-                    "people_chance": float(expected_score(human_gap, people.made.tie, people.made.ties)),
+                    "human_chance": float(expected_score(human_gap, people.made.tie, people.made.ties)),
                     "judge_chance": float(expected_score(judge_gap, judge.made.tie, judge.made.ties)),
                     "value": float(tests.gap[i, j]),
                     "low": float(tests.gap[i, j] - half),

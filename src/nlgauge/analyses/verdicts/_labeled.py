@@ -20,7 +20,7 @@ from nlgauge.types import Array, Ints, Mask
 
 
 @dataclass(frozen=True)
-class PeoplePass:
+class HumanPass:
     """Human labels: `passed` is systems × inputs, 1 pass, 0 fail, NaN without a label or with a split vote."""
 
     passed: Array
@@ -63,7 +63,7 @@ def requested_judges(panel: Panel, judge: str | None) -> list[str]:
     return [judge]
 
 
-def people_pass(panel: Panel, cut: float | None = None) -> PeoplePass:
+def human_pass(panel: Panel, cut: float | None = None) -> HumanPass:
     """Return the human label of every output.
 
     Of two values the higher one is pass; of more values, those from `cut` up pass. With several annotators the majority
@@ -83,7 +83,7 @@ def people_pass(panel: Panel, cut: float | None = None) -> PeoplePass:
     if split:
         notes.append(f"{split:,} outputs on which the annotators split evenly are excluded.")
     passed = np.where(share == 0.5, np.nan, np.where(np.isfinite(share), share > 0.5, np.nan))
-    return PeoplePass(passed, None if cube is None else votes[:-1], tuple(levels.tolist()), notes)
+    return HumanPass(passed, None if cube is None else votes[:-1], tuple(levels.tolist()), notes)
 
 
 def _cut(levels: Array, cut: float | None, who: str, option: str, metric: str = "") -> float:
@@ -129,7 +129,7 @@ def _listed(values: Array) -> str:
     return f"{values[0]:g}" if len(values) == 1 else f"{values[0]:g} to {values[-1]:g}"
 
 
-def labeled_scores(panel: Panel, judge: str, people: PeoplePass) -> LabeledScores:
+def labeled_scores(panel: Panel, judge: str, people: HumanPass) -> LabeledScores:
     """Return the outputs with a human label and a score of the judge, in the order of the panel."""
     values = panel.metrics[judge]
     both = np.isfinite(values) & np.isfinite(people.passed)
@@ -144,7 +144,7 @@ def labeled_scores(panel: Panel, judge: str, people: PeoplePass) -> LabeledScore
 
 
 def judge_deviations(
-    panel: Panel, people: PeoplePass, judged: dict[str, tuple[LabeledScores, Array]], figure: str
+    panel: Panel, people: HumanPass, judged: dict[str, tuple[LabeledScores, Array]], figure: str
 ) -> JudgeDeviations:
     """Compare judges by balanced accuracy (of verdicts) or ROC area (of scores), on all outputs with a human label."""
     grid = np.full((len(judged), *panel.human.shape), np.nan)
@@ -157,7 +157,7 @@ def judge_deviations(
     )
 
 
-def judge_pass(rows: LabeledScores, people: PeoplePass, cut: float | None = None) -> tuple[Mask, str]:
+def judge_pass(rows: LabeledScores, people: HumanPass, cut: float | None = None) -> tuple[Mask, str]:
     """Return the judge's verdicts, and which values count as pass and fail ("1 = pass, 0 = fail.").
 
     `cut` is on the judge's own scale.
@@ -185,7 +185,7 @@ class JudgedRows(NamedTuple):
 
 
 def judge_verdicts(
-    panel: Panel, people: PeoplePass, judge: str | None = None, cut: float | None = None
+    panel: Panel, people: HumanPass, judge: str | None = None, cut: float | None = None
 ) -> tuple[list[JudgedRows], list[Refusal]]:
     """Return the verdicts of the judge (of all judges by default), and why other judges have none."""
     judged, refused = [], list[Refusal]()

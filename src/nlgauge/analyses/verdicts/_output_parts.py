@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from nlgauge.analyses.verdicts._labeled import people_pass
+from nlgauge.analyses.verdicts._labeled import human_pass
 from nlgauge.data.panel import Panel
 from nlgauge.data.units import KEY, PART, PART_OF, PART_ORDER, has_parts
 from nlgauge.errors import NeedsMissing
@@ -32,7 +32,7 @@ class OutputParts(NamedTuple):
         return len(self.clusters)
 
 
-def output_parts(panel: Panel, what: str, people_pass_from: float | None, judge_pass_from: float | None) -> OutputParts:
+def output_parts(panel: Panel, what: str, human_pass_from: float | None, judge_pass_from: float | None) -> OutputParts:
     """Return the verdicts on parts; an error where outputs have no parts, or verdicts are not pass and fail."""
     if panel.data is None or not has_parts(panel.data.samples):
         raise NeedsMissing(
@@ -41,7 +41,7 @@ def output_parts(panel: Panel, what: str, people_pass_from: float | None, judge_
             code="unsuited_column",
         )
     panel.require_metrics()
-    human = people_pass(panel, people_pass_from).passed
+    human = human_pass(panel, human_pass_from).passed
     place = {name: k for k, name in enumerate(panel.inputs)}
     row = {name: k for k, name in enumerate(panel.systems)}
     samples = panel.data.samples.filter(pl.col("system").is_in(list(row)) & pl.col("input").is_in(list(place)))

@@ -8,15 +8,15 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, reference, signature
+from nlgauge.analyses._common import human_note, reference, signature
 from nlgauge.analyses.verdicts._labeled import (
     LabeledScores,
     cluster_notes,
     figure_row,
+    human_pass,
     judges_across,
     labeled_scores,
     missing_notes,
-    people_pass,
     requested_judges,
 )
 from nlgauge.data.panel import Panel
@@ -45,7 +45,7 @@ def calibration(
     judge: str | None = None,
     part: Literal["summary", "curve", "map"] = "summary",
     bins: int = 10,
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     level: float = 0.95,
     seed: int = 0,
 ) -> Table:
@@ -78,7 +78,7 @@ def calibration(
     """
     if bins < 1:
         raise NlgaugeError(f"bins must be at least 1; got {bins}.")
-    people = people_pass(panel, people_pass_from)
+    people = human_pass(panel, human_pass_from)
     rows: list[Row] = []
     notes, excluded, clustered = list(people.notes), [], []
     for name in requested_judges(panel, judge):
@@ -118,7 +118,7 @@ def calibration(
         f"both labels. ECE: {bins} bins of equal width, Student's t; its lower end allows for the bias of ECE in small "
         "samples, so its coverage is above the nominal level when scores are nearly calibrated. Pass rates in bins: "
         f"{KINDS['lean']}. Isotonic calibration is cross-fitted on two halves.",
-        notes=[*notes, *clustered, *(missing_notes(rows, LABELS) if part == "summary" else []), *people_note(panel)],
+        notes=[*notes, *clustered, *(missing_notes(rows, LABELS) if part == "summary" else []), *human_note(panel)],
         signature=signature(panel, bins=bins, seed=seed),
     )
 

@@ -41,11 +41,11 @@ CLASS_LABELS = {
     "macro_f1": "macro F1",
     "micro_f1": "micro F1",
     "annotator_agreement": "agreement with single annotators",
-    "people_agreement": "human ceiling: agreement of two annotators",
-    "people_alpha": "human ceiling: Krippendorff's alpha of the annotators",
+    "human_agreement": "human ceiling: agreement of two annotators",
+    "human_alpha": "human ceiling: Krippendorff's alpha of the annotators",
 }
 OF_CLASS = ("recall", "precision", "f1")  # measures as in `recall:Location`
-SHARES = {"agreement", "majority_baseline", "people_agreement", "annotator_agreement"}
+SHARES = {"agreement", "majority_baseline", "human_agreement", "annotator_agreement"}
 COEFFICIENTS = {"nominal": ("kappa", "alpha", "ac1"), "multilabel": ("alpha_masi", "alpha_jaccard")}
 MAIN = {"nominal": "kappa", "multilabel": "alpha_masi"}  # orders the judges, and is tested and quoted
 MAX_CONFUSIONS = 5
@@ -200,8 +200,8 @@ def _ceiling(panel: Panel, level: float) -> list[Row]:
     distances = set_distances(members, "jaccard" if several else "nominal")
     alpha = alpha_of_counts(counts, set_distances(members, "masi" if several else "nominal"), clusters, level)
     return [
-        figure_row(CEILING, panel.aspect, "people_agreement", pair_agreement(counts, distances, clusters, level)),
-        figure_row(CEILING, panel.aspect, "people_alpha", alpha),
+        figure_row(CEILING, panel.aspect, "human_agreement", pair_agreement(counts, distances, clusters, level)),
+        figure_row(CEILING, panel.aspect, "human_alpha", alpha),
     ]
 
 
@@ -279,7 +279,7 @@ def _answers(rows: list[Row], facts: dict[str, Any], kind: str) -> list[str]:
     name, of = first["metric"], {r["measure"]: r for r in rows if r["metric"] == first["metric"]}
     lead = f"{name} agrees best with the human labels" if len(main) > 1 else f"{name} and the human labels"
     text = f"{lead}: {CLASS_LABELS[MAIN[kind]]} {row_interval(first)}."
-    people = next((r for r in rows if r["measure"] == "people_agreement" and np.isfinite(r["value"])), None)
+    people = next((r for r in rows if r["measure"] == "human_agreement" and np.isfinite(r["value"])), None)
     if people is not None and "annotator_agreement" in of:
         text += f" Agreement with a single annotator {row_interval(of['annotator_agreement'])}, of two annotators "
         text += f"{row_interval(people)} (human ceiling)."

@@ -13,8 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses.verdicts._labeled import people_pass
+from nlgauge.analyses._common import human_note, signature
+from nlgauge.analyses.verdicts._labeled import human_pass
 from nlgauge.analyses.verdicts.delegate_words import answers, cell_texts
 from nlgauge.analyses.verdicts.policy import Policy, Signal
 from nlgauge.data.panel import Panel
@@ -80,7 +80,7 @@ def delegate(
     error: Annotated[float, Bounds(0.001, 0.5)] = 0.05,
     confidence: Annotated[float, Bounds(0.5, 0.999)] = 0.9,
     decide: Decide = "both",
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     human_cost: float = 1.0,
     judge_cost: float = 0.0,
     policy: str | Path | None = None,
@@ -126,7 +126,7 @@ def delegate(
     Examples
     --------
     >>> import nlgauge as ng
-    >>> table = ng.delegate(ng.example(), metrics="unigram_f1", people_pass_from=4)
+    >>> table = ng.delegate(ng.example(), metrics="unigram_f1", human_pass_from=4)
     >>> [row["measure"] for row in table], table.rows[-1]["to_humans"]
     (['pass', 'fail', 'decided'], 192)
 
@@ -136,7 +136,7 @@ def delegate(
 
     $ nlgauge gate next_week.csv --policy policy.json   (is the error rate still within the limit?)
     """
-    people = people_pass(panel, people_pass_from)
+    people = human_pass(panel, human_pass_from)
     columns, units = _scored_columns(panel)
     signals = _signals(panel, columns)
     delta = (1 - confidence) / (len(SIDES[decide]) * len(signals))
@@ -148,7 +148,7 @@ def delegate(
         scored = ScoredOutputs(value[there], None if units is None else units[there].tolist())
         labels = _labeled(panel, people.passed, signal)
         rules = {side: _rule(labels, side, request) for side in request.sides}
-        rule = _policy(panel, signal, labels, rules, request, people_pass_from)
+        rule = _policy(panel, signal, labels, rules, request, human_pass_from)
         made[signal.name] = _rows(panel.aspect, rule, rules, labels, scored, request), rule
     chosen = max(made, key=lambda name: _merit(made[name][0]))
     rows = [{**row, "chosen": name == chosen} for name, (each, _) in made.items() for row in each]
@@ -182,7 +182,7 @@ def delegate(
         f"{1 - confidence:.2g} / ({len(request.sides)} kinds of verdict × {len(signals)} signals); {level:.0%} "
         "intervals of shares. Labels needed: about, at the error rate seen so far.",
         answers=answers(rows, best, {"labels": made[chosen][0][-1]["labels"], "delta": delta, "signals": len(signals)}),
-        notes=[*people.notes, *clusters, *written, *people_note(panel)],
+        notes=[*people.notes, *clusters, *written, *human_note(panel)],
         facts={"error": error, "confidence": confidence, "delta": delta, "chosen": chosen},
         signature=signature(panel, error=f"{error:g}", confidence=f"{confidence:g}", decide=decide, seed=seed),
     )
@@ -250,7 +250,7 @@ def _policy(
     labels: SignalLabels,
     rules: dict[str, SelectiveRule],
     request: RuleRequest,
-    people_pass_from: float | None,
+    human_pass_from: float | None,
 ) -> Policy:
     """The rules of both verdicts in one policy."""
     above = rules["pass"].above if "pass" in rules and rules["pass"].holds else None
@@ -268,7 +268,7 @@ def _policy(
         highest=float(labels.value.max()),
         data=panel.name,
         systems=panel.systems if panel.given is None else panel.given[0],
-        people_pass_from=people_pass_from,
+        human_pass_from=human_pass_from,
         facts={
             "labels": len(labels.passed),
             **{side: {"test": r.test, "p": r.p} for side, r in rules.items() if r.holds},

@@ -87,7 +87,7 @@ class Policy:
     highest: float
     data: str = ""
     systems: tuple[str, ...] = ()
-    people_pass_from: float | None = None
+    human_pass_from: float | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, value: Array) -> np.ndarray:

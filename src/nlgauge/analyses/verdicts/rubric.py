@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import human_note, signature
 from nlgauge.analyses.verdicts._output_parts import OutputParts, complete_outputs, output_parts
 from nlgauge.data.panel import Panel
 from nlgauge.data.tables.vocabulary import POINTS, plain
@@ -54,7 +54,7 @@ class ItemScores(NamedTuple):
     declared=True,
 )
 def rubric(
-    panel: Panel, *, people_pass_from: float | None = None, judge_pass_from: float | None = None, level: float = 0.95
+    panel: Panel, *, human_pass_from: float | None = None, judge_pass_from: float | None = None, level: float = 0.95
 ) -> Table:
     """Evaluate a judge's verdicts on rubric items: totals, items that carry the disagreement, reliability.
 
@@ -86,7 +86,7 @@ def rubric(
 
     $ nlgauge analyze rubric graded.csv --columns part=criterion
     """
-    parts = output_parts(panel, "rubric", people_pass_from, judge_pass_from)
+    parts = output_parts(panel, "rubric", human_pass_from, judge_pass_from)
     points, named = _points(parts)
     rows: list[Row] = []
     notes = [] if named else ["no column of points was found: every item counts 1."]
@@ -111,7 +111,7 @@ def rubric(
         answers=_answers(rows),
         method=f"{level:.0%} intervals: Student's t over clusters; of the correlation, jackknife over clusters on "
         "Fisher's scale.",
-        notes=[*notes, *people_note(panel)],
+        notes=[*notes, *human_note(panel)],
         signature=signature(panel, level=number(level, 2)),
     )
 

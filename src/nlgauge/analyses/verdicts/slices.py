@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, reference, signature
+from nlgauge.analyses._common import human_note, reference, signature
 from nlgauge.analyses.verdicts._labeled import (
     LabeledScores,
     cluster_notes,
     figure_row,
+    human_pass,
     judge_verdicts,
     no_verdicts,
-    people_pass,
 )
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
@@ -46,7 +46,7 @@ def slices(
     aspect: str | None = None,
     slice_columns: Sequence[str] | str | None = None,
     measure: Measured = "agreement",
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     false_discoveries: float = 0.05,
     level: float = 0.95,
@@ -82,7 +82,7 @@ def slices(
     if measure not in LABELS:
         raise NlgaugeError(f"measure must be one of {', '.join(LABELS)}; got '{measure}'.")
     panel = choice.panel(aspect, canonical=True)
-    people = people_pass(panel, people_pass_from)
+    people = human_pass(panel, human_pass_from)
     chosen = [slice_columns] if isinstance(slice_columns, str) else slice_columns
     rows: list[Row] = []
     few, clustered = 0, list[str]()
@@ -115,7 +115,7 @@ def slices(
         heads={"found": "significantly worse"},
         method=f"{level:.0%} confidence interval of each slice ({KINDS['lean']}); p of the slice against all other "
         "outputs: " + ("jackknife over clusters, Student's t." if clustered else "Fisher's exact test."),
-        notes=[*worse, *notes, *clustered, *people_note(panel)],
+        notes=[*worse, *notes, *clustered, *human_note(panel)],
         signature=signature(panel, measure=measure, fdr=number(false_discoveries, 2)),
     )
 

@@ -46,7 +46,7 @@ def steps(
     panel: Panel,
     *,
     overall: str | None = None,
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     level: float = 0.95,
 ) -> Table:
@@ -80,7 +80,7 @@ def steps(
 
     $ nlgauge analyze steps agent.csv --columns part=step
     """
-    parts = output_parts(panel, "steps", people_pass_from, judge_pass_from)
+    parts = output_parts(panel, "steps", human_pass_from, judge_pass_from)
     rows: list[Row] = []
     for judge in parts.judges:
         figures = {**_of_parts(parts, judge, level), **_of_outputs(parts, judge, level)}

@@ -7,16 +7,16 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, reference, signature
+from nlgauge.analyses._common import human_note, reference, signature
 from nlgauge.analyses.verdicts._labeled import (
     LabeledScores,
     cluster_notes,
     figure_row,
+    human_pass,
     judge_deviations,
     judges_across,
     labeled_scores,
     missing_notes,
-    people_pass,
     requested_judges,
 )
 from nlgauge.data.panel import Panel
@@ -53,7 +53,7 @@ def threshold(
     miss: float = 1.0,
     alarm: float = 1.0,
     part: Literal["summary", "curve"] = "summary",
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     level: float = 0.95,
     seed: int = 0,
 ) -> Table:
@@ -86,7 +86,7 @@ def threshold(
     if miss < 0 or alarm < 0 or miss + alarm == 0:
         costs = f"{option('miss')} and {option('alarm')}"
         raise NlgaugeError(f"{costs} must be 0 or more, and one of them above 0; got {miss:g} and {alarm:g}.")
-    people = people_pass(panel, people_pass_from)
+    people = human_pass(panel, human_pass_from)
     rows: list[Row] = []
     notes, two, clustered = list(people.notes), [], []
     graded: dict[str, tuple[LabeledScores, np.ndarray]] = {}
@@ -125,7 +125,7 @@ def threshold(
         f"{alarm:g} "
         "for failing one that they pass. The threshold is chosen on one half of the labeled outputs and evaluated on "
         "the other (held out).",
-        notes=[*notes, *clustered, *(missing_notes(rows, LABELS) if part == "summary" else []), *people_note(panel)],
+        notes=[*notes, *clustered, *(missing_notes(rows, LABELS) if part == "summary" else []), *human_note(panel)],
         signature=signature(panel, miss=f"{miss:g}", alarm=f"{alarm:g}", seed=seed),
     )
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nlgauge.analyses.verdicts._labeled import judge_pass, labeled_scores, people_pass
+from nlgauge.analyses.verdicts._labeled import human_pass, judge_pass, labeled_scores
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 
@@ -19,7 +19,7 @@ def verdict_rows(panel: Panel) -> dict[str, Any] | None:
     verdicts of each metric (1, 0, or null).
     """
     try:
-        people = people_pass(panel)
+        people = human_pass(panel)
     except NeedsMissing:
         return None
     systems, inputs = np.nonzero(np.isfinite(people.passed))

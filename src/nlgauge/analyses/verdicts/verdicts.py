@@ -7,19 +7,19 @@ from itertools import combinations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, reference, signature
+from nlgauge.analyses._common import human_note, reference, signature
 from nlgauge.analyses.estimates.system_labels import MARGIN, SystemLabels, panel_labels, transfer_texts
 from nlgauge.analyses.verdicts._labeled import (
+    HumanPass,
     LabeledScores,
-    PeoplePass,
     cluster_notes,
     figure_row,
+    human_pass,
     judge_deviations,
     judge_verdicts,
     judges_across,
     missing_notes,
     no_verdicts,
-    people_pass,
 )
 from nlgauge.analyses.verdicts.class_verdicts import class_verdicts
 from nlgauge.data.panel import Panel
@@ -44,23 +44,23 @@ LABELS = {
     "always_fail": "baseline: always fail",
     "gain_over_always_pass": "improvement over always pass",
     "gain_over_always_fail": "improvement over always fail",
-    "people_agreement": "human ceiling: agreement of two annotators",
-    "people_pass": "human pass rate",
+    "human_agreement": "human ceiling: agreement of two annotators",
+    "human_pass_rate": "human pass rate",
     "judge_pass": "judge's pass rate",
     "balanced_accuracy": "balanced accuracy",
     "youden": "Youden's J",
     "kappa": "Cohen's kappa",
-    "people_kappa": "human ceiling: Cohen's kappa of two annotators",
+    "human_kappa": "human ceiling: Cohen's kappa of two annotators",
     "mcc": "Matthews correlation coefficient",
     "fail_f1": "F1 on failures",
     "pass_f1": "F1 on passes",
     "both_fail": "true negatives: both fail",
-    "only_people_fail": "false positives: human label fail, verdict pass",
+    "only_humans_fail": "false positives: human label fail, verdict pass",
     "only_judge_fails": "false negatives: human label pass, verdict fail",
     "both_pass": "true positives: both pass",
 }
-CELLS = ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")
-COEFFICIENTS = {"balanced_accuracy", "youden", "kappa", "people_kappa", "mcc", "fail_f1", "pass_f1"}
+CELLS = ("both_fail", "only_humans_fail", "only_judge_fails", "both_pass")
+COEFFICIENTS = {"balanced_accuracy", "youden", "kappa", "human_kappa", "mcc", "fail_f1", "pass_f1"}
 CEILING = "people"  # in the column `metric` of the rows that compare annotators with each other
 # Standard names of the measures, where pass is the positive class.
 SYNONYMS = {
@@ -82,7 +82,7 @@ def verdicts(
     panel: Panel,
     *,
     judge: str | None = None,
-    people_pass_from: float | None = None,
+    human_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     level: float = 0.95,
     interval: Kind = "lean",
@@ -119,7 +119,7 @@ def verdicts(
     Examples
     --------
     >>> import nlgauge as ng
-    >>> table = ng.verdicts(ng.example(), metrics="unigram_f1", people_pass_from=4, judge_pass_from=0.5)
+    >>> table = ng.verdicts(ng.example(), metrics="unigram_f1", human_pass_from=4, judge_pass_from=0.5)
     >>> table.kind
     'verdicts'
 
@@ -129,7 +129,7 @@ def verdicts(
     """
     if panel.scale.unordered:
         return class_verdicts(panel, judge, level)
-    people = people_pass(panel, people_pass_from)
+    people = human_pass(panel, human_pass_from)
     by_system = panel_labels(panel)
     rows: list[Row] = []
     judged: dict[str, tuple[LabeledScores, np.ndarray]] = {}
@@ -165,7 +165,7 @@ def verdicts(
         method=f"{level:.0%} confidence intervals. Proportions and F1: {KINDS[interval]}; kappa, Matthews correlation, "
         "balanced accuracy, Youden's J and the improvement over the baseline: melded. p of the improvement: McNemar's "
         "test (mid-P).",
-        notes=[*by_system.notes("figures"), *notes, *clustered, *missing_notes(rows, LABELS), *people_note(panel)],
+        notes=[*by_system.notes("figures"), *notes, *clustered, *missing_notes(rows, LABELS), *human_note(panel)],
         facts={"left_out": {r.metric: r.reason for r in refused}} if refused else {},
         signature=signature(panel, interval=interval, level=number(level, 2)),
     )
@@ -192,7 +192,7 @@ def _transfer_notes(panel: Panel, counts: SystemLabels, rows: LabeledScores, pas
 
 def _judge_rows(name: str, aspect: str, counts: np.ndarray, figures: dict[str, Figure]) -> list[Row]:
     n = int(counts.sum())
-    passes = figures["people_pass"]
+    passes = figures["human_pass_rate"]
     figures = {**figures, "always_pass": passes}
     if "gain_over_always_fail" in figures:
         hits = passes.n - (passes.hits or 0)
@@ -206,7 +206,7 @@ def _judge_rows(name: str, aspect: str, counts: np.ndarray, figures: dict[str, F
     ]
 
 
-def _ceiling_rows(panel: Panel, people: PeoplePass, level: float, kind: Kind) -> list[Row]:
+def _ceiling_rows(panel: Panel, people: HumanPass, level: float, kind: Kind) -> list[Row]:
     """Compare annotators with each other: all pairs on the outputs that both labeled, clustered by output."""
     if people.by_rater is None:
         return []
@@ -233,12 +233,9 @@ def _ceiling_rows(panel: Panel, people: PeoplePass, level: float, kind: Kind) ->
     same = Figure(agreed.value, agreed.low, agreed.high, pairs, hits, reason=agreed.reason)
     kappa = figures["kappa"]
     return [
-        figure_row(CEILING, panel.aspect, "people_agreement", same),
+        figure_row(CEILING, panel.aspect, "human_agreement", same),
         figure_row(
-            CEILING,
-            panel.aspect,
-            "people_kappa",
-            Figure(kappa.value, kappa.low, kappa.high, pairs, reason=kappa.reason),
+            CEILING, panel.aspect, "human_kappa", Figure(kappa.value, kappa.low, kappa.high, pairs, reason=kappa.reason)
         ),
     ]
 

@@ -25,7 +25,9 @@ from nlgauge.options import option
 from nlgauge.types import AspectScale
 
 # Names of columns with records of ratings that do not name their annotators.
-BY_PEOPLE = re.compile(r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I)
+HUMAN_NAME = re.compile(
+    r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I
+)
 TEXT_PARTS = frozenset("text sentence span quote segment fact claim".split())
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
@@ -418,7 +420,7 @@ def _nested_ratings(
                 named = named or rater is not None
                 rater = f"{column} {rater or slot}" if several else rater or str(slot)
                 long_rows += [(system, given, aspect, rater, value) for aspect, value in _numbers_of(record)]
-        if long_rows and not (named or BY_PEOPLE.search(column)):
+        if long_rows and not (named or HUMAN_NAME.search(column)):
             aspects = ", ".join(dict.fromkeys(aspect for _, _, aspect, _, _ in long_rows))
             notes.append(
                 f"column '{column}' not read: its records have numbers ({aspects[:60]}), but may not be "

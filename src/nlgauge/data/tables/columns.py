@@ -121,9 +121,9 @@ def find_roles(
         declared, who = overrides.get("rating") is not None, annotators(taken.get("rater"))
         sources = {"": column_source(taken["rating"], columns, None, declared=declared, annotators=who)}
     why |= people.why
-    of_people = {c for pairs in people.human.values() for _, c in pairs}
+    human_named = {c for pairs in people.human.values() for _, c in pairs}
     if scored is None or more_metrics:
-        rest = [c for c in free if c not in of_people and c not in people.aside]
+        rest = [c for c in free if c not in human_named and c not in people.aside]
         rest = [c for c in rest if c in judges or c in not_human or not _unfit(table, c, c in many)]
         why |= dict.fromkeys(rest, "numeric, no other role") | judges | not_human
         scored = {**metric_names(rest), **(scored or {})}
@@ -133,7 +133,7 @@ def find_roles(
         c: f"likely a human annotation or derived from the rating: {reason}" for c, reason in leaks.items()
     }
     why |= {c: DECLARED for c in scored.values() if c in requested}
-    used |= of_people | set(scored.values())
+    used |= human_named | set(scored.values())
     aside = tuple(c for c in columns if c not in used or c in search.points)
     for column in aside:
         if column in search.points:

@@ -138,9 +138,9 @@ def with_lists_of_words(table: RawTable) -> RawTable:
 
 def used_numbers(roles: Roles) -> list[str]:
     """Return the columns whose numbers become ratings or scores."""
-    of_people = [c for pairs in roles.human.values() for _, c in pairs]
+    human_named = [c for pairs in roles.human.values() for _, c in pairs]
     more = [c for c in (roles.rating, roles.score) if c is not None]
-    return [*of_people, *more, *roles.metrics.values()]
+    return [*human_named, *more, *roles.metrics.values()]
 
 
 def _read(table: RawTable, roles: Roles) -> Iterator[str]:

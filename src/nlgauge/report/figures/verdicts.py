@@ -18,7 +18,7 @@ SHARES = {
     "fail_precision": "precision on failures<br>(NPV)",
     "pass_precision": "precision on passes<br>(PPV)",
     "agreement": "accuracy",
-    "people_agreement": "agreement of<br>two annotators",
+    "human_agreement": "agreement of<br>two annotators",
 }
 INKS = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # one per judge; human agreement is grey
 

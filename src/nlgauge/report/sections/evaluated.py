@@ -35,7 +35,7 @@ def evaluated(run: ReportContext) -> Findings:
     data = run.data
     people = [s for s in data.systems if s in data.people]
     one = len(people) == 1
-    treatment = "kept among the systems" if run.source.keep_people else "left out of the comparisons"
+    treatment = "kept among the systems" if run.source.keep_human else "left out of the comparisons"
     answer = f"{size_text(data)}, {judged_words(run)}." + (
         f" {some(people)} {'looks' if one else 'look'} human-written and {'is' if one else 'are'} {treatment}."
         if people

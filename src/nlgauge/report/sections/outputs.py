@@ -85,7 +85,7 @@ def best_metrics(run: ReportContext) -> dict[str, str | None]:
 def _words(run: ReportContext, rows: Sequence[Row]) -> str:
     widest = max(rows, key=lambda r: abs(r["gap"]))
     several = f" of {widest['system']}" if len(run.data.systems) > 1 else ""
-    above = [percent(widest[place]) for place in ("metric_place", "people_place")]
+    above = [percent(widest[place]) for place in ("metric_place", "human_place")]
     return (
         f"The largest disagreement is on the output{several} for {widest['input']}: {widest['metric']} ranks it above "
         f"{above[0]} of all outputs, the {run.ratings} above {above[1]}."

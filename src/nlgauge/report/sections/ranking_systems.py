@@ -82,15 +82,15 @@ def complementarity(run: ReportContext) -> Findings:
 def distance_words(table: Table, ratings: str = "human ratings") -> str:
     """State how far metrics are from the ratings and from each other, and which is nearest."""
     metrics = [r for r in table if r["kind"] != "human"]
-    to_people = [r["to_people"] for r in metrics if not missing(r["to_people"])]
+    to_human = [r["to_human"] for r in metrics if not missing(r["to_human"])]
     to_metrics = [r["to_metrics"] for r in metrics if not missing(r["to_metrics"])]
-    if not to_people:
+    if not to_human:
         return ""
-    far = sum(to_people) / len(to_people)
+    far = sum(to_human) / len(to_human)
     among = sum(to_metrics) / len(to_metrics) if to_metrics else math.nan
-    nearest = min((r for r in metrics if not missing(r["to_people"])), key=lambda r: r["to_people"])
+    nearest = min((r for r in metrics if not missing(r["to_human"])), key=lambda r: r["to_human"])
     own = "" if missing(among) else f", between metrics {two(among)}"
     return (
         f"The mean distance between the rankings of systems by metrics and by {ratings} is {two(far)}{own} (0: the "
-        f"same order, 0.5: unrelated). The closest metric is {nearest['metric']} ({two(nearest['to_people'])})."
+        f"same order, 0.5: unrelated). The closest metric is {nearest['metric']} ({two(nearest['to_human'])})."
     )

@@ -43,7 +43,7 @@ def _words(answer: AspectAnswer | None) -> str:
     if best is None or not best.counts:
         return ""
     cells = best.counts
-    failed, passed = cells["both_fail"] + cells["only_people_fail"], cells["only_judge_fails"] + cells["both_pass"]
+    failed, passed = cells["both_fail"] + cells["only_humans_fail"], cells["only_judge_fails"] + cells["both_pass"]
     return (
         f"{best.metric} fails {cells['both_fail']:,} of the {failed:,} outputs that humans failed, and passes "
         f"{cells['both_pass']:,} of the {passed:,} that humans passed."

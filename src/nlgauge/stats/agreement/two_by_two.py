@@ -72,7 +72,7 @@ SHARES = {
     "fail_precision": Share((0,), (0, 2), "rows that the judge failed"),
     "pass_precision": Share((3,), (1, 3), "rows that the judge passed"),
     "agreement": Share((0, 3), ALL, "rows"),
-    "people_pass": Share((2, 3), ALL, "rows"),
+    "human_pass_rate": Share((2, 3), ALL, "rows"),
     "judge_pass": Share((1, 3), ALL, "rows"),
     "fail_jaccard": Share((0,), (0, 1, 2), "rows that humans or the judge failed"),
     "pass_jaccard": Share((3,), (1, 2, 3), "rows that humans or the judge passed"),
@@ -182,7 +182,7 @@ def figures_of(
         result[f"{verdict}_f1"] = Figure(value, low, high, n=inner.n, reason=inner.reason)
     result |= {name: made.melded(*parts) for name, parts in MELDED.items()}
     result["gain_over_always_pass"] = made.gain("pass")
-    if result["people_pass"].value < 0.5:
+    if result["human_pass_rate"].value < 0.5:
         result["gain_over_always_fail"] = made.gain("fail")
     return result
 
@@ -290,7 +290,7 @@ class _Maker:
         if base.reason:
             return base
         effect = self.effect(figure, FAILED, PASSED)
-        parts = [SHARES["people_pass"], FAILED, PASSED]
+        parts = [SHARES["human_pass_rate"], FAILED, PASSED]
         shares = [(float(s.over(self.total)) / effect, float(s.below(self.total)) / effect) for s in parts]
         return _with(base, melded_interval(shares, of_shares, self.level))
 

@@ -194,7 +194,7 @@ def swap_pair(
     for grouping, slots in want.fast.items():
         if grouping == "system":
             means = swapped_means(x, valid, data.systems, scores.scales, draws)
-            human = np.repeat(people_means(data.z, valid, data.systems)[:, None], means.shape[2], axis=1)
+            human = np.repeat(human_means(data.z, valid, data.systems)[:, None], means.shape[2], axis=1)
             used = np.asarray(_by_system(valid, data.systems).any(axis=1), float)
             weight = np.broadcast_to(used[:, None], human.shape)
             for total, count, own in zip(*sums, means, strict=True):
@@ -299,7 +299,7 @@ def scale_of(x: Array, valid: Mask, standardize: bool = True) -> tuple[float, fl
     return float(np.ldexp(used.mean(), power)), float(np.ldexp(1.0 / sd, -power)) if sd > 0 else 1.0
 
 
-def people_means(z: Array, valid: Mask, systems: int) -> Array:
+def human_means(z: Array, valid: Mask, systems: int) -> Array:
     """Return the mean human rating of every system over the outputs in use, 0 without outputs; equal means are
     exactly equal.
     """
