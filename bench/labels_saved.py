@@ -67,7 +67,7 @@ def rows_of(name: str, aspect: str) -> dict[str, Any]:
     name, _, other = name.partition(", ")
     data = load_set(name)
     values = data.ratings.filter(pl.col("aspect") == aspect).group_by("system", "input").agg(pl.col("value").mean())
-    left = [] if "people" in other else sorted(data.people)
+    left = [] if "human" in other else sorted(data.human_systems)
     frame = data.scores.join(values, on=["system", "input"]).filter(~pl.col("system").is_in(left))
     frame = frame.sort("system", "input")
     metrics, lower = data.metrics, data.lower

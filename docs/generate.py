@@ -298,7 +298,7 @@ def formats() -> str:
         name = "[table](#plain-tables)" if row["format"] == "table" else f"[{row['format']}](#{row['format']})"
         name = "[tidy](#tidy-nlgauges-own-format)" if row["format"] == "tidy" else name
         lines.append(
-            f"| {name} | " + " | ".join(_cell(str(row[k])) for k in ("files", "people", "scores", "tested_with")) + " |"
+            f"| {name} | " + " | ".join(_cell(str(row[k])) for k in ("files", "human", "scores", "tested_with")) + " |"
         )
     return f"{before[0]}{MARKS[0]}\n" + "\n".join(lines) + f"\n\n{MARKS[1]}{after[1]}"
 

@@ -45,7 +45,7 @@ SHOTS = [
     Shot("answer", MINE, height=560),  # of the README
     Shot("example", EXAMPLE),
     Shot("example-phone", EXAMPLE, **PHONE),
-    Shot("example-people", EXAMPLE, "people"),
+    Shot("example-annotators", EXAMPLE, "annotators"),
     Shot("example-agrees", EXAMPLE, "agrees", dark=True),
     Shot("judged", JUDGED),
     Shot("judged-phone", JUDGED, **PHONE),

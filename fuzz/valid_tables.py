@@ -162,7 +162,7 @@ def _scored(scores: Row) -> Row:
 def _declare(table: ValidTable, raters: list[str]) -> ValidTable:
     """Say what each column is: inference of roles is another target's matter."""
     declared = table.declared
-    declared |= {"system": "system", "input": "input", "people": []}
+    declared |= {"system": "system", "input": "input", "human_systems": []}
     declared["metrics"] = {m: f"metric.{m}" for m in table.metrics}
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
     if table.layout == "wide":

@@ -17,8 +17,8 @@ from nlgauge.registry import did_you_mean
 # What `load` is told about a file: roles of one column, roles of several, and how the file is read.
 ONE_COLUMN = ("system", "input", "output", "source", "context", "control", "rater", "part")
 SEVERAL = (
-    "references", "human", "metrics", "ignore", "lower", "higher", "people", "person_raters", "model_raters", "ordinal",
-    "nominal", "multilabel",
+    "references", "human", "metrics", "ignore", "lower", "higher", "human_systems", "person_raters", "model_raters",
+    "ordinal", "nominal", "multilabel",
 )  # fmt: skip
 SETTINGS = ("repeats", "values", "sheet", "encoding", "reader")
 ROLES = (*ONE_COLUMN, *SEVERAL, *SETTINGS)

@@ -115,7 +115,7 @@ def test_annotators_of_classes_have_alpha_ac1_and_a_ceiling():
     values = {r["coefficient"]: r for r in table}
     assert values["Krippendorff's alpha (nominal)"]["low"] < values["Krippendorff's alpha (nominal)"]["value"]
     assert {"Gwet's AC1", "agreement of two annotators", "Fleiss' kappa"} <= set(values)
-    people = figures(ng.verdicts(data), "people")
+    people = figures(ng.verdicts(data), "human")
     assert people["human_alpha"]["value"] == pytest.approx(values["Krippendorff's alpha (nominal)"]["value"])
 
 

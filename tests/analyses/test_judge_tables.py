@@ -156,7 +156,7 @@ def test_no_choices_is_said() -> None:
 def test_confusion_counts_every_output_once() -> None:
     table = confusion(made().panel(), judge="judge")
     assert sum(r["n"] for r in table) == 100
-    at = {(r["people"], r["judge"]): r["n"] for r in table}
+    at = {(r["human"], r["judge"]): r["n"] for r in table}
     panel = made().panel()
     both = (panel.human == 3) & (np.floor(panel.metrics["judge"] + 0.5) == 4)
     assert at[3, 4] == both.sum()

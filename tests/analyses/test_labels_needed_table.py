@@ -56,10 +56,10 @@ def test_widths_are_those_of_the_formula_and_a_good_judge_needs_fewer_labels():
     data = made(0.5)
     table = ng.analyze("labels-needed", data, width=0.2, sizes=[50, 100, 200], trials=40)
     sd = data.ratings["value"].std()
-    assert at(table, "people", 100) == pytest.approx(2 * 1.984 * sd / 10, rel=0.05)
-    assert at(table, "judge", 100) < 0.8 * at(table, "people", 100)
+    assert at(table, "human", 100) == pytest.approx(2 * 1.984 * sd / 10, rel=0.05)
+    assert at(table, "judge", 100) < 0.8 * at(table, "human", 100)
     quantiles = t.ppf(0.975, 99) / t.ppf(0.975, 24)  # the two outputs of an input are one cluster
-    assert at(table, "people", 200) == pytest.approx(at(table, "people", 50) / 2 * quantiles, rel=0.06)
+    assert at(table, "human", 200) == pytest.approx(at(table, "human", 50) / 2 * quantiles, rel=0.06)
 
 
 def test_the_number_asked_for_lies_where_the_curve_meets_the_width():
@@ -104,7 +104,7 @@ def test_a_log_of_conversations_needs_as_many_labels_as_its_design_effect_says()
     options = {"width": 0.2, "sizes": [200, 400], "trials": 40}
     similar = ng.analyze("labels-needed", conversations(0.4), **options)
     independent = ng.analyze("labels-needed", conversations(0.4, column="topic"), **options)
-    for metric in ("people", "judge"):
+    for metric in ("human", "judge"):
         ratio = at(similar, metric, 400) / at(independent, metric, 400)
         assert ratio == pytest.approx(np.sqrt(1 + 9 * 0.4), rel=0.15)
     assert [row["clusters"] for row in similar] == [20, 40] * 2
@@ -116,7 +116,7 @@ def test_labels_drawn_at_random_are_spread_over_more_conversations_than_whole_on
     table = ng.analyze("labels-needed", data, width=0.2, sizes=[200], trials=40)
     assert {row["clusters"] for row in table} <= set(range(80, 95)) and "drawn at random" in table.method
     whole = ng.analyze("labels-needed", conversations(0.4), width=0.2, sizes=[200], trials=40)
-    assert at(table, "people", 200) < 0.7 * at(whole, "people", 200)
+    assert at(table, "human", 200) < 0.7 * at(whole, "human", 200)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_planned_width_of_clusters_is_the_one_that_estimate_gives():
     data = conversations(0.4)
     row = next(r for r in ng.estimate(data) if r["measure"] == "labels_only" and r["system"] == "all")
     table = ng.analyze("labels-needed", data, sizes=[400], trials=40)
-    assert at(table, "people", 400) == pytest.approx(row["high"] - row["low"], rel=0.1)
+    assert at(table, "human", 400) == pytest.approx(row["high"] - row["low"], rel=0.1)
 
 
 def test_the_answer_counts_labels_and_clusters_and_a_column_can_be_named():

@@ -45,7 +45,7 @@ def test_scale_is_measured_on_scores_that_were_cut_outside() -> None:
     panel = panel_of(human, {f"m{k}": truth + rng.normal(0, k + 1, truth.shape) for k in range(4)})
     # mean ± SD of a 0/1 score lies within (0, 1) here, or just beyond: a threshold outside makes all scores equal
     table = measures_study(
-        panel, **FEW, scales=2, redraws=8, cut="people", measures=["global/pearson", "global/kendall"]
+        panel, **FEW, scales=2, redraws=8, cut="human", measures=["global/pearson", "global/kendall"]
     )
     for row in table:
         assert row["kept_2"] == pytest.approx(1.0)

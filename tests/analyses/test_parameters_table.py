@@ -14,7 +14,7 @@ from nlgauge.errors import NlgaugeError
 def test_a_worked_case() -> None:
     human = np.array([[1.0, 3.0, 5.0], [2.0, 2.0, 5.0]])
     rows = by(parameters(panel_of(human, {"m": 2 * human}), human_scale=(1, 5)), "variable")
-    people = rows["people"]
+    people = rows["human"]
     assert people["mean"] == pytest.approx((0 + 0.5 + 1 + 0.25 + 0.25 + 1) / 6)
     assert people["sigma"] == pytest.approx(0.0)  # both systems have the mean .5
     assert (people["unique"], people["cells"]) == (4, 6)
@@ -41,7 +41,7 @@ def test_correlations_equal_scipy_and_do_not_depend_on_the_scale() -> None:
 def test_only_outputs_that_both_scored_count() -> None:
     panel = with_holes(noisy_panel())
     for name, row in by(parameters(panel), "variable").items():
-        if name != "people":
+        if name != "human":
             assert row["cells"] == np.isfinite(panel.metrics[name]).sum()
 
 

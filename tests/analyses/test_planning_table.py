@@ -95,7 +95,7 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(NlgaugeError, match="requires two metrics"):
         plan(noisy_panel())
     with pytest.raises(NameUnknown, match="axis must be inputs"):
-        plan(pair(), axis="people")  # type: ignore[arg-type]
+        plan(pair(), axis="human")  # type: ignore[arg-type]
     with pytest.raises(NlgaugeError, match="between 0 and 1"):
         plan(pair(), power=80)
     with pytest.raises(NeedsMissing, match="with 4 systems no test"):

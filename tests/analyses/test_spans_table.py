@@ -42,7 +42,7 @@ def test_figures_of_two_raters_by_hand() -> None:
     table = ng.analyze("spans", data_of(marks))
     found = row(table, "bob", "ann", "any")  # who marked more is the first
     assert (found["value"], found["precision"], found["recall"]) == (pytest.approx(16 / 25), 8 / 17, 1.0)
-    assert (found["n"], found["clean"], found["who"]) == (4, 1, "people")
+    assert (found["n"], found["clean"], found["who"]) == (4, 1, "human")
     assert row(table, "bob", "ann", "severity")["value"] == pytest.approx(2 * (5 + 1.5) / 25)
     assert row(table, "bob", "ann", "major")["value"] == pytest.approx(10 / 20)
     assert row(table, "bob", "ann", "minor")["value"] == 0.0
@@ -69,9 +69,9 @@ def test_a_program_is_held_against_each_person_and_all_and_never_called_people()
     table = ng.analyze("spans", data_of(many(np.random.default_rng(1), ("ann", "bob", "gpt-4")), models={"gpt-4"}))
     pairs = {(r["first"], r["second"], r["who"]) for r in table}
     ann_bob = next(p for p in pairs if set(p[:2]) == {"ann", "bob"})
-    assert pairs == {("gpt-4", "people", "model"), ("gpt-4", "ann", "model"), ("gpt-4", "bob", "model"), ann_bob}
-    assert ann_bob[2] == "people"
-    whole, parts = row(table, "gpt-4", "people", "any"), [row(table, "gpt-4", p, "any") for p in ("ann", "bob")]
+    assert pairs == {("gpt-4", "human", "model"), ("gpt-4", "ann", "model"), ("gpt-4", "bob", "model"), ann_bob}
+    assert ann_bob[2] == "human"
+    whole, parts = row(table, "gpt-4", "human", "any"), [row(table, "gpt-4", p, "any") for p in ("ann", "bob")]
     assert whole["n"] == sum(p["n"] for p in parts) == 60
     assert min(p["value"] for p in parts) <= whole["value"] <= max(p["value"] for p in parts)
     assert whole["low"] < whole["value"] < whole["high"]

@@ -77,7 +77,7 @@ def test_two_systems_are_one_pair_and_one_system_is_none() -> None:
 
 
 def test_people_among_the_systems_are_kept_only_when_asked() -> None:
-    data = replace(graded(), people=frozenset({"s3"}))
+    data = replace(graded(), human_systems=frozenset({"s3"}))
     with pytest.raises(NameUnknown, match="keep_human=True"):
         system_preference(data, pairs=[("s0", "s3")])
     table = system_preference(data, pairs=[("s0", "s3")], keep_human=True)

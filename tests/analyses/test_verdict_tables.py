@@ -164,8 +164,8 @@ def test_two_people_are_the_ceiling_and_an_even_split_has_no_verdict() -> None:
     second[0], second[29] = 1.0, 0.0
     data = dataset(PEOPLE, scores={"judge": JUDGE}, raters=[PEOPLE, second])
     table = verdicts(data.panel())
-    assert at(table, "human_agreement", "people")["value"] == pytest.approx(28 / 30)
-    assert at(table, "human_kappa", "people")["value"] == pytest.approx(0.85)
+    assert at(table, "human_agreement", "human")["value"] == pytest.approx(28 / 30)
+    assert at(table, "human_kappa", "human")["value"] == pytest.approx(0.85)
     assert at(table, "agreement")["n"] == 28
     assert "2 outputs on which the annotators split evenly are excluded." in table.notes
 
@@ -175,8 +175,8 @@ def test_three_people_vote_and_all_pairs_of_them_make_the_ceiling() -> None:
     data = dataset(PEOPLE, scores={"judge": JUDGE}, raters=[PEOPLE, PEOPLE, third])
     table = verdicts(data.panel())
     assert at(table, "agreement")["n"] == 30
-    assert at(table, "human_agreement", "people")["value"] == pytest.approx((30 + 20 + 20) / 90)
-    assert at(table, "human_agreement", "people")["n"] == 90
+    assert at(table, "human_agreement", "human")["value"] == pytest.approx((30 + 20 + 20) / 90)
+    assert at(table, "human_agreement", "human")["n"] == 90
 
 
 def test_rows_of_one_conversation_widen_the_interval() -> None:

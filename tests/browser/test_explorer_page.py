@@ -41,7 +41,7 @@ def data() -> Dataset:
     scores = samples.select("system", "input").with_columns(
         good=pl.Series([None, *(people[1:] + rng.normal(0, 0.5, 59)).tolist()]), bad=pl.Series(-people)
     )
-    return Dataset.of(f"a set {HOSTILE}", samples, ratings=ratings, scores=scores, lower=["bad"], people=["s2"])
+    return Dataset.of(f"a set {HOSTILE}", samples, ratings=ratings, scores=scores, lower=["bad"], human_systems=["s2"])
 
 
 def served(explored: Explored) -> str:
@@ -72,7 +72,7 @@ def ask(address: str, path: str, body: Any = None, **headers: str) -> Any:
 def test_points_are_the_scored_and_rated_outputs_with_rank_gaps(address: str) -> None:
     found = json.loads(ask(address, "/points?aspect=quality&metric=good&other=bad"))
     assert (len(found["place"]), found["missing"]) == (59, 1)
-    score, people = np.array(found["score"]), np.array(found["people"])
+    score, people = np.array(found["score"]), np.array(found["human"])
     np.testing.assert_allclose(found["gap"], (rankdata(score) - rankdata(people)) / 58)
     np.testing.assert_allclose(found["other"], 0, atol=1e-12)  # less is better: turned, it is people's own order
 
@@ -218,7 +218,7 @@ def test_a_file_that_holds_something_else_is_not_overwritten(tmp_path: Path) -> 
 def test_outputs_that_nobody_rated_can_be_explored_and_labelled() -> None:
     one = data()
     found = Explored(Dataset.of("unrated", one.samples, scores=one.scores)).points("", "good", "bad")
-    assert len(found["score"]) == 59 and set(found["people"]) == {0.0}
+    assert len(found["score"]) == 59 and set(found["human"]) == {0.0}
 
 
 @pytest.mark.parametrize("width", [390, 1440])

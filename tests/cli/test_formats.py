@@ -33,7 +33,7 @@ def test_every_reader_and_the_plain_table_are_listed() -> None:
 def test_every_reader_says_what_it_takes_and_has_a_section_in_the_docs(name: str) -> None:
     takes = registry.get("reader", name).takes
     assert takes.files
-    assert (takes.people, takes.scores) != ("–", "–")
+    assert (takes.human, takes.scores) != ("–", "–")
     page = (REPO / "docs" / "formats.md").read_text(encoding="utf-8")
     assert any(f"\n{mark} {name}" in page for mark in ("##", "###"))
 

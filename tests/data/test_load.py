@@ -256,7 +256,7 @@ def test_inputs_of_several_data_sets_in_one_file_are_kept_apart(tmp_path: Path) 
 def test_people_among_the_systems_are_marked_by_name(name: str, person: bool) -> None:
     rows = [{"system": s, "input": i, "quality": i, "bleu": i} for s in (name, "T5", "BART") for i in (1, 2)]
     data = ng.load(rows)
-    assert (name in data.people) is person
+    assert (name in data.human_systems) is person
     assert (name in data.panel().systems) is not person
     assert name in data.panel(keep_human=True).systems
 

@@ -77,7 +77,7 @@ def test_whether_the_overall_verdict_follows_from_the_steps():
     data = ng.load(rows, name="mine")
     table = ng.analyze("steps", data, aspect="label", overall="overall")
     found = {(r["metric"], r["measure"]): r["value"] for r in table}
-    assert found["people", "overall_follows"] == 1.0
+    assert found["human", "overall_follows"] == 1.0
     assert found["judge", "overall_agreement"] == found["judge", "whole_agreement"]
 
 

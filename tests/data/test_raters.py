@@ -81,7 +81,7 @@ def test_two_columns_of_winners_are_people_and_a_judge_on_one_question(tmp_path:
     data = ng.load(votes(tmp_path, "human_winner,gpt4_winner", *PAIRS))
     assert data.models == {"gpt4"}
     assert data.comparisons["aspect"].unique().to_list() == ["preference"]
-    assert data.voted(people=True).height == data.voted(people=False).height == 24
+    assert data.voted(human=True).height == data.voted(human=False).height == 24
     said = "\n".join(card(data))
     assert "pairwise comparisons by humans: 24" in said and "pairwise comparisons by the model gpt4: 24" in said
     table = wins(data)
@@ -112,7 +112,7 @@ def test_a_judge_column_tells_models_from_persons_and_the_user_has_the_last_word
     rows = [f"i{k},x,y,a,{'gpt-4' if k % 2 else 'author_1'}" for k in range(10)]
     path = votes(tmp_path, "winner,judge", *rows)
     assert ng.load(path).models == {"gpt-4"}
-    assert {r["rater"]: r["who"] for r in position(ng.load(path))} == {"author_1": "people", "gpt-4": "model"}
+    assert {r["rater"]: r["who"] for r in position(ng.load(path))} == {"author_1": "human", "gpt-4": "model"}
     assert ng.load(path, person_raters=["gpt-4"]).models == frozenset()
     assert ng.load(path, model_raters=["author_1"]).models == {"gpt-4", "author_1"}
     with pytest.raises(NameUnknown, match="no annotator 'gtp-4'"):

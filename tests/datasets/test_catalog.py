@@ -428,7 +428,7 @@ def test_list_keeps_to_a_task_or_a_paper() -> None:
 @for_each(ALL, name=lambda e: e.name)
 def test_show_says_licence_citation_origin_and_what_is_missing(e: Entry) -> None:
     shown = run("show", e.name, "--format", "csv")
-    for fact in (e.license, e.cite, e.origins[0].repository, e.missing, *e.people, *(f.path for f in e.files)):
+    for fact in (e.license, e.cite, e.origins[0].repository, e.missing, *e.human_systems, *(f.path for f in e.files)):
         assert fact in shown.replace('""', '"')
     facts = json.loads(run("show", e.name, "--format", "json"))["tables"][0]["facts"]
     assert facts["name"] == e.name

@@ -18,7 +18,7 @@ def test_a_clear_order_is_the_consensus_of_both_sides() -> None:
     table = consensus(data_of({"a": truth, "b": truth * 2}, {"m": truth, "upside": -truth}, lower=["upside"]))
     assert [row["system"] for row in table] == ["s4", "s3", "s2", "s1", "s0"]
     for row, place in zip(table, range(1, 6), strict=True):
-        assert {row[f"{s}_{k}"] for s in ("people", "metrics") for k in ("borda", "kemeny")} == {place}
+        assert {row[f"{s}_{k}"] for s in ("human", "metrics") for k in ("borda", "kemeny")} == {place}
     assert by(table, "system")["s4"]["human_share"] == 1
     assert any("contradicts 0 of 160 votes, the fewest possible (proved)" in n for n in table.notes)
 

@@ -124,7 +124,7 @@ def test_tables_are_keyed_and_joined(name: str, real_data: Path) -> None:
 def test_aspects_people_and_texts_are_as_the_catalogue_says(name: str, real_data: Path) -> None:
     data, facts = loaded(real_data, name), entry(name)
     assert data.aspects == list(facts.aspects)
-    assert data.people == set(facts.people)
+    assert data.human_systems == set(facts.human_systems)
     assert ("output" in data.samples.columns and data.samples["output"].count() > 0) == (name not in TEXTLESS)
 
 

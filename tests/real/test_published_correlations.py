@@ -58,7 +58,7 @@ def test_unieval_r_rho_tau(
 def test_wmt23_english_german_segment_pearson_of_the_12_mt_systems(real_data: Path, golden: Path) -> None:
     expected, tolerance = published(golden, "wmt23_metrics", "en-de seg pearson")
     panel = ng.load(real_data / "wmt23_metrics" / "wmt23_en-de_segment.parquet").panel("mqm")
-    assert panel.people == ("refA", "synthetic_ref")
+    assert panel.human_systems == ("refA", "synthetic_ref")
     assert panel.n_systems == 12
     table = panel.correlate(measures=["global/pearson"])
     found = {row["metric"]: row["value"] for row in table}

@@ -51,10 +51,10 @@ def test_each_output_has_one_rater_and_texts_that_systems_share_have_several(rea
     with pytest.raises(NeedsMissing, match=r"no output was annotated by two annotators .* same_text=True"):
         ng.analyze("spans", data)
     table = ng.analyze("spans", data, same_text=True, draws=2)
-    pooled = next(r for r in table if (r["first"], r["second"], r["measure"]) == ("people", "people", "any"))
+    pooled = next(r for r in table if (r["first"], r["second"], r["measure"]) == ("human", "human", "any"))
     looked: dict[tuple[str, str, str], dict[str, tuple[str, set[int]]]] = {}
     for row in raw(real_data, pair):
-        if row["system"] in data.people:
+        if row["system"] in data.human_systems:
             continue
         text = re.sub("</?v>", "", row["target"])
         mine = looked.setdefault((row["doc"], row["seg_id"], text), {})

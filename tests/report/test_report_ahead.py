@@ -135,7 +135,7 @@ def test_an_aspect_that_a_section_cannot_answer_has_the_reason_of_that_section()
     data = ng.load(frame, human=["quality_1", "quality_2", "tone"], metrics=["bleu", "rouge"])
     sections = answer_all(ReportContext(Session(data), quick=True), answer_of)
     said = {a.section.key: p.answer for a in sections for p in a.found.parts if p.about == "tone"}
-    assert said["people"] == (
+    assert said["annotators"] == (
         "Not computed: agreement needs at least two annotators; annotator IDs are unknown (one rating per output)."
     )
     assert said["uses"] == "Not computed: human ratings do not differ between systems, outputs or levels of quality."

@@ -273,7 +273,7 @@ def test_run_writes_the_page_and_the_results(tmp_path: Path) -> None:
         "checklist",
         "wins",
     }
-    assert [s["key"] for s in found["sections"]][:3] == ["evaluated", "people", "agrees"]
+    assert [s["key"] for s in found["sections"]][:3] == ["evaluated", "annotators", "agrees"]
     assert set(found["per_input"]["values"]["quality"]) == {"bleu", "ter", "chrf"}
 
 

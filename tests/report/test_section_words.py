@@ -160,7 +160,7 @@ def test_an_aspect_without_an_answer_is_named_with_its_reason() -> None:
     )
     run = run_of(replace(data, ratings=pl.concat([data.ratings, few])))
     answered = {a.section.key: a for a in answer_all(run, answer_of) if not a.missing}
-    for key in ("people", "agrees", "uses", "trust"):
+    for key in ("annotators", "agrees", "uses", "trust"):
         if key in answered:
             said = {p.about: p.answer for p in answered[key].found.parts if p.answer}
             assert list(said) == ["constructed_quality", "wit"], key
@@ -168,7 +168,7 @@ def test_an_aspect_without_an_answer_is_named_with_its_reason() -> None:
 
 def test_ties_name_people_and_the_metric_that_ties_most() -> None:
     rows = [
-        {"variable": v, "unique": u, "tie_ratio": t} for v, u, t in (("people", 5, 0.25), ("a", 9, 0.1), ("b", 3, 0.4))
+        {"variable": v, "unique": u, "tie_ratio": t} for v, u, t in (("human", 5, 0.25), ("a", 9, 0.1), ("b", 3, 0.4))
     ]
     assert tie_words(Table("t", rows)) == (
         "Human ratings take 5 distinct values; 25% of all pairs are tied. Among the metrics, b has the most ties (40%)."
@@ -204,7 +204,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
         {"system": s, "input": i, "quality": (i * k) % 5, "bleu": i + k} for k, s in enumerate("ABC") for i in range(6)
     ]
     answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))}
-    assert "needs at least two annotators" in answered["people"].missing
+    assert "needs at least two annotators" in answered["annotators"].missing
     assert "requires at least 3" in answered["trust"].missing
     assert answered["agrees"].found.parts[0].tables[0].rows
     # Humans rated; nobody said pass or fail or chose; there is no judge, and one run.

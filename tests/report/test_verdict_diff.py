@@ -53,7 +53,7 @@ def test_results_hold_the_verdicts_of_labelled_rows_only(people: list[int | None
     data = table(judge(people, 0.8, 1), people)
     found = verdicts_of(ReportContext(Session(data)))["label"]
     assert [r[1] for r in found["rows"]] == [f"q{i}" for i, p in enumerate(people) if p is not None]
-    assert found["people"] == [p for p in people if p is not None]
+    assert found["human"] == [p for p in people if p is not None]
     assert found["judges"]["judge"] == [j for j, p in zip(judge(people, 0.8, 1), people, strict=True) if p is not None]
 
 

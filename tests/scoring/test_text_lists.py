@@ -37,7 +37,7 @@ def rows(outputs: list[str], references: list, source: list[str]) -> pl.DataFram
 @given(st.lists(st.tuples(words, one_or_several, words), min_size=1, max_size=6))
 def test_lists_have_the_scores_and_frames_of_a_table_of_the_same_texts(samples: list) -> None:
     outputs, references, source = (list(column) for column in zip(*samples, strict=True))
-    table = ng.Dataset.of("texts", rows(outputs, references, source), people=())
+    table = ng.Dataset.of("texts", rows(outputs, references, source), human_systems=())
     try:
         theirs = ng.score(table, SPECS)
     except NlgaugeError as error:

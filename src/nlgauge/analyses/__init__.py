@@ -206,7 +206,7 @@ def _merge_trials(source: Panel | Choice, how: Literal["mean", "first"]) -> Pane
     merged = source.data and merge_trials(source.data, how)
     if merged is source.data or merged is None:
         return source
-    options: dict[str, Any] = {"keep_human": not source.people, "aggregate": source.aggregate}
+    options: dict[str, Any] = {"keep_human": not source.human_systems, "aggregate": source.aggregate}
     return replace(type(source).of(merged, source.aspect, **options), name=source.name)
 
 

@@ -135,13 +135,13 @@ def signature(panel: Panel, **more: object) -> str:
     str
         Version, aspect, annotators, size, missing values and the settings, as `key:value|…`.
     """
-    people = "out" if panel.people else "kept" if panel.kept else "none"
+    people = "out" if panel.human_systems else "kept" if panel.kept else "none"
     parts = {
         "nlgauge": __version__,
         "aspect": panel.aspect,
         "raters": rater_count(panel),
         "grid": f"{panel.n_systems}x{panel.n_inputs}",
-        "people": people,
+        "human": people,
         "missing": "pairwise",
         "constant": "dropped",
         **({} if panel.aggregate == "mean" else {"aggregate": panel.aggregate}),
@@ -162,7 +162,7 @@ def human_note(panel: Panel) -> list[str]:
     list of str
         One note for `Table(notes=…)`; empty where there are none.
     """
-    return [f"human-written outputs are excluded: {', '.join(panel.people)}."] if panel.people else []
+    return [f"human-written outputs are excluded: {', '.join(panel.human_systems)}."] if panel.human_systems else []
 
 
 def flipped_note(panel: Panel) -> list[str]:

@@ -57,7 +57,7 @@ def _facts(data: Dataset, keep_human: bool) -> list[str]:
     if data.aspects:
         lines += [f"{rating_source(data)}: {listed(data.aspects, MAX_NAMES)}; {_annotators(data)}", *_unrated(data)]
     lines += [*_comparisons(data), *_error_spans(data), *_metrics(data), *_missing_scores(data)]
-    if human := [s for s in data.systems if s in data.people]:
+    if human := [s for s in data.systems if s in data.human_systems]:
         excluded = "included" if keep_human else f"excluded ({option('keep_human', True)} includes them)"
         lines.append(f"human-written outputs (inferred from system names): {listed(human, MAX_NAMES)}; {excluded}")
     if shared_sources(data.samples) and units_of(data, data.inputs).column == "source":
@@ -104,10 +104,10 @@ def _unrated(data: Dataset) -> list[str]:
 def _comparisons(data: Dataset) -> list[str]:
     """Pairwise comparisons by humans, and by each model."""
     lines = []
-    if votes := data.voted(people=True).height:
+    if votes := data.voted(human=True).height:
         who = "humans (assumed: no annotator is named)" if data.voters_assumed else data.rated_by
         lines.append(f"pairwise comparisons by {who}: {votes:,}")
-    for (rater,), part in data.voted(people=False).group_by("rater", maintain_order=True):
+    for (rater,), part in data.voted(human=False).group_by("rater", maintain_order=True):
         lines.append(
             f"pairwise comparisons by the model {rater}: {part.height:,} (if {rater} is human: "
             f"{option('person_raters', rater)})"

@@ -68,7 +68,7 @@ class Dataset(AsksQuestions):
     failures: pl.DataFrame
     spans: pl.DataFrame
     persons: bool = False
-    people: frozenset[str] = frozenset()
+    human_systems: frozenset[str] = frozenset()
     lower: frozenset[str] = frozenset()
     notes: tuple[str, ...] = field(default=())
     rated_by: str = "humans"
@@ -104,7 +104,7 @@ class Dataset(AsksQuestions):
         failures: pl.DataFrame | None = None,
         spans: pl.DataFrame | None = None,
         persons: bool = False,
-        people: Iterable[str] | None = None,
+        human_systems: Iterable[str] | None = None,
         lower: Iterable[str] = (),
         notes: Iterable[str] = (),
         models: Iterable[str] = (),
@@ -119,8 +119,8 @@ class Dataset(AsksQuestions):
         systems = samples["system"].unique(maintain_order=True)
         human = (
             [s for s in systems if HUMAN_SYSTEM.search(s)]
-            if people is None
-            else [s for s in systems if s in set(people)]
+            if human_systems is None
+            else [s for s in systems if s in set(human_systems)]
         )
         if len(human) == len(systems):
             human = []  # then the names are not informative
@@ -133,7 +133,7 @@ class Dataset(AsksQuestions):
             failures=failures if failures is not None else pl.DataFrame(schema=cls.FAILURES),
             spans=spans if spans is not None else pl.DataFrame(schema=cls.SPANS),
             persons=persons,
-            people=frozenset(human),
+            human_systems=frozenset(human),
             lower=frozenset(lower),
             notes=tuple(notes),
             models=frozenset(models),
@@ -141,10 +141,10 @@ class Dataset(AsksQuestions):
             metric_aspects=metric_aspects or {},
         )
 
-    def with_human_systems(self, people: Iterable[str]) -> Dataset:
+    def with_human_systems(self, human_systems: Iterable[str]) -> Dataset:
         """Return the same data with these systems as human-written; none if all are."""
-        human = frozenset(people) & frozenset(self.systems)
-        return replace(self, people=frozenset() if len(human) == len(self.systems) else human)
+        human = frozenset(human_systems) & frozenset(self.systems)
+        return replace(self, human_systems=frozenset() if len(human) == len(self.systems) else human)
 
     # --- contents ---
 
@@ -205,7 +205,7 @@ class Dataset(AsksQuestions):
     def _unrated(self) -> str:
         """Why there are no ratings to compare metrics with, and what is needed."""
         votes, models = self.comparisons.height, ", ".join(sorted(self.models))
-        if human := self.voted(people=True).height:
+        if human := self.voted(human=True).height:
             return (
                 f"no ratings, only pairwise comparisons ({human:,}); {call('analyze rank FILE')} ranks the systems by "
                 f"them, {call('analyze wins FILE')} compares metrics with them."
@@ -223,15 +223,15 @@ class Dataset(AsksQuestions):
             f"{option('labels')}.{hint}"
         )
 
-    def voted(self, people: bool) -> pl.DataFrame:
+    def voted(self, human: bool) -> pl.DataFrame:
         """Return the comparisons by humans, or by models. An annotator without a name is taken for human."""
         machine = pl.col("rater").is_in(sorted(self.models)).fill_null(False)
-        return self.comparisons.filter(~machine if people else machine)
+        return self.comparisons.filter(~machine if human else machine)
 
     @property
     def voters_assumed(self) -> bool:
         """Whether comparisons are only assumed to be human, as no annotator is named."""
-        votes = self.voted(people=True)
+        votes = self.voted(human=True)
         return votes.height > 0 and votes["rater"].null_count() == votes.height and self.rated_by == "humans"
 
     def with_scores(self, values: Mapping[str, Sequence[float | None]] | pl.DataFrame) -> Dataset:
@@ -362,7 +362,7 @@ class Dataset(AsksQuestions):
             scores=part(self.scores),
             failures=part(self.failures),
             spans=part(self.spans),
-            people=self.people & systems,
+            human_systems=self.human_systems & systems,
             notes=(),
         )
 
@@ -405,7 +405,7 @@ class Dataset(AsksQuestions):
         requested = self.aspect(aspect)
         options: dict[str, Any] = {
             "metrics": None if metrics is None or list(metrics) == self.metrics else list(metrics),
-            "keep_human": keep_human and bool(self.people),
+            "keep_human": keep_human and bool(self.human_systems),
             "aggregate": aggregate,
             "seed": seed,
         }

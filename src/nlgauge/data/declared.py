@@ -50,7 +50,7 @@ class Declared:
     ignore: Sequence[str] = ()
     lower: Sequence[str] = ()
     higher: Sequence[str] = ()
-    people: Sequence[str] | None = None
+    human_systems: Sequence[str] | None = None
     person_raters: Sequence[str] = ()
     model_raters: Sequence[str] = ()
     ordinal: Sequence[str] = ()

@@ -197,7 +197,7 @@ def _with_design(data: Dataset, labels: Labels, matched: pl.DataFrame) -> tuple[
         )
         return samples, [f"sampling design of the labeled rows: {', '.join(named)}"]
     unlabeled = labels.keys.filter(pl.col(PROBABILITY).is_not_null()).join(labels.rows, on=ROW, how="anti").height
-    rows = len(data) - data.samples.filter(pl.col("system").is_in(sorted(data.people))).height
+    rows = len(data) - data.samples.filter(pl.col("system").is_in(sorted(data.human_systems))).height
     each = drawn[PROBABILITY].cast(pl.Float64, strict=False)
     rounds = drawn[ROUND].cast(pl.Int64, strict=False) if ROUND in named else pl.Series([1] * drawn.height)
     notes = []

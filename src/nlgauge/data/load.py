@@ -56,7 +56,7 @@ def load(
     multilabel: ColumnNames = (),
     lower: Iterable[str] = (),
     higher: Iterable[str] = (),
-    people: Iterable[str] | None = None,
+    human_systems: Iterable[str] | None = None,
     person_raters: Iterable[str] = (),
     model_raters: Iterable[str] = (),
     repeats: Repeats = "auto",
@@ -97,7 +97,7 @@ def load(
         Columns with ordered levels, with classes without an order, and with sets of labels.
     lower, higher : sequence of str, optional
         Metrics for which lower is better, and for which higher is better; inferred from their names by default.
-    people : sequence of str, optional
+    human_systems : sequence of str, optional
         Systems whose outputs were written by humans; inferred from their names by default.
     person_raters, model_raters : sequence of str, optional
         Annotators who are human, and annotators that are models; inferred from their names by default.
@@ -241,7 +241,7 @@ def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> D
     data = replace(data, **scales_of_table(table, roles, data, declared.ordinal))
     data = join_labels(data, labels, ids=roles.input is not None)
     data = separate_model_ratings(data, declared.person_raters, declared.model_raters)
-    data = data if declared.people is None else data.with_human_systems(declared.people)
+    data = data if declared.human_systems is None else data.with_human_systems(declared.human_systems)
     return replace(
         data,
         lower=lower_of(data.metrics, declared.lower, declared.higher, data.name),
@@ -253,7 +253,7 @@ def dataset_of_table(opened: Opened, roles: Roles, name: str | None = None) -> D
 def finish_whole(data: Dataset, declared: Declared, name: str | None, directed: bool) -> Dataset:
     """Apply the user's declarations to data of a known format; `directed`: the format defines `lower`."""
     lower = lower_of(data.metrics, declared.lower, declared.higher, data.name, data.lower if directed else None)
-    data = data if declared.people is None else data.with_human_systems(declared.people)
+    data = data if declared.human_systems is None else data.with_human_systems(declared.human_systems)
     notes = (declared.note, *data.notes) if declared.note else data.notes
     notes = (*notes, *_look_alikes(data))
     return replace(data, name=name or data.name, lower=lower | (data.lower - set(declared.higher)), notes=notes)

@@ -33,7 +33,7 @@ class Panel:
     """Human ratings of one aspect and the scores of every metric, on the same grid of systems × inputs.
 
     `humans` has all aspects (N × M each), `raters` the individual ratings (R × N × M, R as in `rater_names`) if there
-    are two or more annotators; `people` names the human-written outputs that were excluded.
+    are two or more annotators; `human_systems` names the human-written outputs that were excluded.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Panel:
     rater_names: tuple[str, ...] = ()
     persons: bool = False
     crowd: int = 0  # number of annotators, if too many for an array with one layer each
-    people: tuple[str, ...] = ()
+    human_systems: tuple[str, ...] = ()
     lower: frozenset[str] = frozenset()
     rated_by: str = "humans"
     kept: tuple[str, ...] = ()  # human-written outputs included on request
@@ -84,7 +84,7 @@ class Panel:
             data = data.only_metrics(metrics)
         data = data.of_scale(aspect)
         unordered = aspect in data.scales and data.scales[aspect].unordered
-        left_out = () if keep_human else tuple(s for s in data.systems if s in data.people)
+        left_out = () if keep_human else tuple(s for s in data.systems if s in data.human_systems)
         systems = [s for s in data.systems if s not in left_out]
         rated = data.ratings.filter(pl.col("system").is_in(systems))
         # Inputs without ratings on any aspect are not needed; leaving them out keeps large sets small.
@@ -126,10 +126,10 @@ class Panel:
             rater_names=tuple(names),
             persons=persons,
             crowd=crowd,
-            people=left_out,
+            human_systems=left_out,
             lower=data.lower & set(data.metrics),
             rated_by=data.rated_by,
-            kept=tuple(s for s in systems if s in data.people),
+            kept=tuple(s for s in systems if s in data.human_systems),
             aggregate=aggregate,
             cluster_column=units.column,
             cluster_names=units.names,

@@ -51,7 +51,7 @@ def write_tidy(data: Dataset, path: str | Path) -> Path:
 
 
 def _facts(data: Dataset) -> dict[str, Any]:
-    """The fields of a Dataset that are not tables: name, persons, people, lower, notes, …"""
+    """The fields of a Dataset that are not tables: name, persons, human_systems, lower, notes, …"""
     facts = {f.name: getattr(data, f.name) for f in fields(Dataset)}
     for name in ("sources", "scales", "metric_scales"):
         facts[name] = {of: asdict(value) for of, value in facts[name].items()}

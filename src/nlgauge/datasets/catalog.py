@@ -110,7 +110,7 @@ class Entry:
     reference: str
     origins: tuple[Origin, ...]
     papers: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()
+    human_systems: tuple[str, ...] = ()
     shape: str = ""
     size: str = ""  # systems × inputs, or number of texts
     files: tuple[File, ...] = ()

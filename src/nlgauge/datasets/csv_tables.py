@@ -41,7 +41,7 @@ def scores_only(folder: Path, entry: Entry) -> Dataset:
         frame.select(KEY),
         ratings=unpivot(frame, human),
         scores=numbers(frame, metrics),
-        people=entry.people,
+        human_systems=entry.human_systems,
         notes=notes,
     )
 
@@ -109,7 +109,7 @@ def checklist_rows(folder: Path, entry: Entry, system: str) -> Dataset:
         frame.select(*KEY, *texts),
         ratings=unpivot(frame, {a: a for a in entry.aspects}),
         scores=scores,
-        people=entry.people,
+        human_systems=entry.human_systems,
         lower=["perplexity"],
         notes=notes,
     )
@@ -135,7 +135,7 @@ def _checklist(
         ratings=unpivot(frame, columns),
         scores=scores,
         persons=persons,
-        people=entry.people,
+        human_systems=entry.human_systems,
         lower=["perplexity"],
         notes=[entry.notes[0].removesuffix("."), *notes],
     )
@@ -205,6 +205,6 @@ def uber_topic(folder: Path, entry: Entry) -> Dataset:
         ratings=unpivot(sides, {a: a for a in entry.aspects}),
         comparisons=votes,
         persons=True,
-        people=(),
+        human_systems=(),
         notes=notes,
     )

@@ -44,7 +44,9 @@ def load(folder: Path, entry: Entry, judges: bool = False) -> Dataset:
     if judges:
         scores = scores.join(_judges(frame.select(*KEY, *llms), notes), on=KEY)
     long = [unpivot(frame, {f"Human {k} {short}": name for short, name in CRITERIA.items()}, str(k)) for k in (1, 2, 3)]
-    return Dataset.of(entry.name, samples, ratings=pl.concat(long), scores=scores, people=entry.people, notes=notes)
+    return Dataset.of(
+        entry.name, samples, ratings=pl.concat(long), scores=scores, human_systems=entry.human_systems, notes=notes
+    )
 
 
 def _judges(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:

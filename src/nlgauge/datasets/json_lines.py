@@ -22,7 +22,7 @@ def openmeva(folder: Path, entry: Entry) -> Dataset:
         table,
         ratings=ratings(table, rows, lambda r: [("overall", None, r["human"])]),
         scores=scores(table, [r["metrics"] for r in rows]),
-        people=(),
+        human_systems=(),
         lower=["fwppl"],
         notes=["ratings are means; the single ratings are not there"],
     )
@@ -42,7 +42,11 @@ def mans(folder: Path, entry: Entry) -> Dataset:
     )
     given = ratings(table, rows, lambda r: [("overall", str(k), float(v)) for k, v in enumerate(r["score"], 1)])
     return Dataset.of(
-        entry.name, table, ratings=given, people=(), notes=["raters have no names: 1, 2, … are places in the file"]
+        entry.name,
+        table,
+        ratings=given,
+        human_systems=(),
+        notes=["annotator IDs unknown: 1, 2, … are positions in the file"],
     )
 
 
@@ -63,7 +67,11 @@ def tac(folder: Path, entry: Entry) -> Dataset:
     )
     given = ratings(table, rows, lambda r: [("pyr", None, r.get("pyr_score")), ("resp", None, r.get("responsiveness"))])
     return Dataset.of(
-        entry.name, table, ratings=given, people=(), notes=["systems are places in the file, M0, M1, …, not names"]
+        entry.name,
+        table,
+        ratings=given,
+        human_systems=(),
+        notes=["system names unknown: M0, M1, … are positions in the file"],
     )
 
 
@@ -81,13 +89,13 @@ def newsroom(folder: Path, entry: Entry) -> Dataset:
     )
     guessed = sum(not r["text_match"] for r in rows)
     notes = [
-        "raters have no names: 1, 2, 3 are places in the file, not persons",
+        "annotator IDs unknown: 1, 2, 3 are positions in the file, not persons",
         f"{guessed} of {len(rows)} outputs got its system by elimination, the others by text and means",
     ]
     given = ratings(
         table, rows, lambda r: [(a, str(k), v) for a in entry.aspects for k, v in enumerate(r["ratings"][a], 1)]
     )
-    return Dataset.of(entry.name, table, ratings=given, people=(), notes=notes)
+    return Dataset.of(entry.name, table, ratings=given, human_systems=(), notes=notes)
 
 
 def ctrleval(folder: Path, entry: Entry) -> Dataset:
@@ -103,7 +111,7 @@ def ctrleval(folder: Path, entry: Entry) -> Dataset:
         table,
         ratings=ratings(table, rows, lambda r: [(a, None, r["human"][a]) for a in entry.aspects]),
         scores=metric_scores,
-        people=(),
+        human_systems=(),
         lower=[c for c in metric_scores.columns if c == "perplexity"],
         notes=notes,
     )
@@ -134,7 +142,7 @@ def yelp(folder: Path, entry: Entry) -> Dataset:
         table,
         ratings=ratings(table, rows, given),
         scores=metric_scores,
-        people=(),
+        human_systems=(),
         lower=[c for c in metric_scores.columns if c.endswith(".WMD")],
         notes=["ratings are means; naturalness was not rated for DAR_gamma_0_1, DAR_gamma_1 and DAR_gamma_500"],
     )
@@ -159,7 +167,7 @@ def webnlg(folder: Path, entry: Entry) -> Dataset:
         means = ratings(table, rows, lambda r: [(f"{a} (z)", None, r["released_mean"][a]) for a in single])
         given = given.vstack(means)
     notes = [f"{table['output'].null_count()} of {len(table)} outputs have no text"]
-    return Dataset.of(entry.name, table, ratings=given, persons=True, people=entry.people, notes=notes)
+    return Dataset.of(entry.name, table, ratings=given, persons=True, human_systems=entry.human_systems, notes=notes)
 
 
 def _triples(triples: list[list[object]] | None) -> str | None:
@@ -185,4 +193,4 @@ def mlqe(folder: Path, entry: Entry) -> Dataset:
         table, rows, lambda r: [(a, str(k), v) for a, key in kinds.items() for k, v in enumerate(r[key], 1)]
     )
     metric_scores = scores(table, [r["metrics"] | {"model_scores": r["model_scores"]} for r in rows])
-    return Dataset.of(entry.name, table, ratings=given, scores=metric_scores, people=(), notes=notes)
+    return Dataset.of(entry.name, table, ratings=given, scores=metric_scores, human_systems=(), notes=notes)

@@ -23,7 +23,7 @@ from nlgauge.table import Table
 
 P = ParamSpec("P")
 # What `load` may be told about any data set; a published set knows its own columns and values.
-OF_ALL = ("lower", "higher", "people", "values")
+OF_ALL = ("lower", "higher", "human_systems", "values")
 
 
 def published(source: Any) -> tuple[str | None, dict[str, Any]]:
@@ -81,7 +81,7 @@ load = _or_published_set(files.load)
 
 
 def _with_options_of(read: Callable[P, Dataset]) -> Callable[[Callable[..., Table]], Callable[P, Table]]:
-    """`check` takes what `load` takes: the same signature, for people and type checkers."""
+    """`check` takes what `load` takes: the same signature, for readers and type checkers."""
 
     def typed(function: Callable[..., Table]) -> Callable[P, Table]:
         same = inspect.signature(read)

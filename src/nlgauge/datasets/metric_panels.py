@@ -83,6 +83,6 @@ def _panels(entry: Entry, path: Path, frame: pl.DataFrame, values: pl.DataFrame)
         keyed.select(*KEY, *GROUP),
         ratings=ratings.drop_nulls("value"),
         scores=pl.concat([keyed.select(KEY), values.fill_nan(None)], how="horizontal"),
-        people=(),
+        human_systems=(),
         notes=["an input is a segment of one set and aspect: columns dataset, ori_dataset and aspect name them"],
     )

@@ -106,7 +106,7 @@ def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
         ("shape", e.shape),
         *(("aspect", f"{aspect} ({scale})") for aspect, scale in e.aspects.items()),
         ("raters", e.raters),
-        ("human-written", ", ".join(e.people) or "none of the systems"),
+        ("human-written", ", ".join(e.human_systems) or "none of the systems"),
         ("license", e.license),
         ("cite", f"{e.cite}: {e.reference}"),
         ("papers", ", ".join(e.papers) or "none of the five"),

@@ -36,6 +36,6 @@ def load(folder: Path, entry: Entry, system: str) -> Dataset:
         ratings=ratings,
         scores=table,
         persons=True,
-        people=(),
+        human_systems=(),
         notes=notes,
     )

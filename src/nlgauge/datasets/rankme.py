@@ -43,7 +43,7 @@ def load(folder: Path, entry: Entry, method: str, setup: int) -> Dataset:
         ratings=long_ratings(long),
         comparisons=_comparisons(judged) if method == "rank" else None,
         persons=True,
-        people=(),
+        human_systems=(),
         notes=notes,
     )
 

@@ -39,7 +39,7 @@ def load(folder: Path, entry: Entry) -> Dataset:
     else:
         notes.append(f"{votes.name} is missing: no single votes")
     metric_scores = scores(table, [{k: v for k, v in r["scores"].items() if k != HUMAN} for r in rows])
-    return Dataset.of(entry.name, table, ratings=long, scores=metric_scores, people=(), notes=notes)
+    return Dataset.of(entry.name, table, ratings=long, scores=metric_scores, human_systems=(), notes=notes)
 
 
 def _votes(rows: list[Record]) -> Iterator[tuple[Any, ...]]:

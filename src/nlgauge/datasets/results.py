@@ -37,7 +37,7 @@ def data_of_results(path: str | Path) -> Dataset:
         for k, (system, input_id) in enumerate(keys):
             scores = {name: values[k] for name, values in entry.get("judges", entry.get("metrics", {})).items()}
             rows.setdefault((str(system), str(input_id)), {}).update(scores)
-            ratings.append((str(system), str(input_id), aspect, None, float(entry["people"][k])))
+            ratings.append((str(system), str(input_id), aspect, None, float(entry["human"][k])))
     if not rows:
         raise NeedsMissing(f"{path}: results of several systems have no scores per output; use the score table itself.")
     keys_frame = pl.DataFrame(list(rows), schema={"system": pl.String, "input": pl.String}, orient="row")

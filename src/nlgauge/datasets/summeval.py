@@ -44,12 +44,12 @@ def load(folder: Path, entry: Entry, judges: bool = False, tokenized: bool = Fal
     metric_scores = scores(table, [r["metrics"] for r in rows])
     if judges:
         metric_scores = metric_scores.join(_judges(replies, notes), on=KEY, how="left")
-    return Dataset.of(entry.name, table, ratings=long, scores=metric_scores, people=(), notes=notes)
+    return Dataset.of(entry.name, table, ratings=long, scores=metric_scores, human_systems=(), notes=notes)
 
 
 def aligned(folder: Path, entry: Entry) -> Dataset:
     """Load the file of the authors of SummEval, with all individual ratings."""
-    return replace(SummEval.read(stored(folder / entry.files[0].path)), name=entry.name, people=frozenset())
+    return replace(SummEval.read(stored(folder / entry.files[0].path)), name=entry.name, human_systems=frozenset())
 
 
 def scored(folder: Path, entry: Entry) -> Dataset:
@@ -80,7 +80,7 @@ def ctc_scores(folder: Path, entry: Entry) -> Dataset:
                 raise DataError(f"{entry.name}: the outputs of {name} are in another order.")
             own[name] = next(v for k, v in written["scores"].items() if k.startswith("CTC"))
     long = ratings(table, rows, lambda r: [(a, None, r["human"][a]) for a in ASPECTS])
-    return Dataset.of(entry.name, table, ratings=long, scores=scores(table, by_row), people=())
+    return Dataset.of(entry.name, table, ratings=long, scores=scores(table, by_row), human_systems=())
 
 
 def _numbers(given: Record, path: str = "") -> Iterator[tuple[str, float]]:

@@ -15,7 +15,7 @@ def load(folder: Path, entry: Entry) -> Dataset:
     """Load the responses, with the predictions in extra files if present."""
     path = folder / entry.files[0].path
     rows = records(path)
-    truth = entry.people[0]
+    truth = entry.human_systems[0]
     reference = {r["context_id"]: r["response"].strip() for r in rows if r["model"] == truth}
     table = samples(
         rows,
@@ -50,7 +50,7 @@ def load(folder: Path, entry: Entry) -> Dataset:
         ratings=given,
         scores=metric_scores,
         persons=True,
-        people=entry.people,
+        human_systems=entry.human_systems,
         lower=["perplexity"],
         notes=notes,
     )

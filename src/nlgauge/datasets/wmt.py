@@ -46,7 +46,7 @@ def metrics_task(folder: Path, entry: Entry, domain: str | None = None) -> Datas
         frame.select(*KEY, pl.col("output").str.strip_prefix("\ufeff"), "source", "references", "domain", "doc"),
         ratings=unpivot(frame, human),
         scores=numbers(frame, metrics).rename(metrics),
-        people=entry.people,
+        human_systems=entry.human_systems,
         notes=["a cell without a rating was not annotated", "references are refA, as for the '-refA' metrics"],
     )
 
@@ -69,7 +69,13 @@ def mqm(folder: Path, entry: Entry) -> Dataset:
     elif marked is not None:
         notes.append(f"{marked.name} is missing: no texts and no annotators")
     return Dataset.of(
-        entry.name, samples, ratings=ratings, spans=spans, persons=by_rater, people=averages.people, notes=notes
+        entry.name,
+        samples,
+        ratings=ratings,
+        spans=spans,
+        persons=by_rater,
+        human_systems=averages.human_systems,
+        notes=notes,
     )
 
 

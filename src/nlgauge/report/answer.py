@@ -49,7 +49,7 @@ def answer_of(run: ReportContext) -> ReportAnswer:
     judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects  # as the section of verdicts asks
     asks: dict[str, Ask] = {"said": ("verdicts", {}), "scored": ("threshold", {})}
     if judged and run.metrics > 1:
-        asks["best"] = ("best-of", {"figure": "balanced_accuracy"})
+        asks["best"] = ("best-of", {"measure": "balanced_accuracy"})
     classes = class_answers(run)
     if not judged and classes and set(run.aspects) <= set(run.data.unordered):
         asks = {}
@@ -249,7 +249,7 @@ def _warnings(run: ReportContext, aspects: Sequence[AspectAnswer], lost: Sequenc
     yield from _annotators_agree(run, lost)
     yield from _against(aspects)
     yield from _unequal_labels(run)
-    systems = len([s for s in run.data.systems if run.source.keep_human or s not in run.data.people])
+    systems = len([s for s in run.data.systems if run.source.keep_human or s not in run.data.human_systems])
     if 1 < systems < 6 and len(small) < len(aspects):
         yield f"With fewer than 6 systems (here {systems}), results do not generalize to other systems."
 

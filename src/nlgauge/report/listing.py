@@ -274,7 +274,7 @@ def format_rows() -> list[Row]:
         {
             "format": name,
             "files": takes.files,
-            "people": takes.people,
+            "human": takes.human,
             "scores": takes.scores,
             "tested_with": takes.tested or "–",
         }

@@ -103,7 +103,7 @@ def scores_of(run: ReportContext) -> dict[str, Any]:
             rated = np.flatnonzero(np.isfinite(panel.human[0]))
             scores[aspect] = {
                 "inputs": [panel.inputs[k] for k in rated],
-                "people": [_short(v) for v in panel.human[0, rated]],
+                "human": [_short(v) for v in panel.human[0, rated]],
                 "metrics": {m: [_short(v) for v in panel.oriented()[k, 0, rated]] for k, m in enumerate(panel.names)},
             }
     return scores

@@ -90,7 +90,7 @@ class TextLists:
         )
         if self.references is not None and self.start is not None:
             frame = frame.with_columns(_listed(self.references, self.start).alias("references"))
-        return Dataset.of(self.name, frame, people=())
+        return Dataset.of(self.name, frame, human_systems=())
 
 
 def _flat(references: Sequence[Any]) -> tuple[Column, Ints]:

@@ -17,7 +17,7 @@ def test_choices_of_a_named_annotator_are_a_models(samples: Path) -> None:
         ("model-b", "model-a", "second"),
     ]
     assert data.models == {"my_gpt4_judge"}
-    assert data.voted(people=True).height == 0
+    assert data.voted(human=True).height == 0
     assert "1 pairs without a preference were left out" in data.notes
     assert data.samples.filter(system="model-a")["output"].to_list()[:2] == ["Paris.", "Rome, I think."]
 
@@ -40,7 +40,7 @@ def test_weighted_preferences_lean_to_a_side(edited: Callable[..., Path]) -> Non
 def test_numbered_annotators_are_people(edited: Callable[..., Path]) -> None:
     data = ng.load(edited("alpaca_eval.json", prefer(1, 2, 1, 1, who=13)))
     assert data.models == frozenset()
-    assert data.voted(people=True).height == 4
+    assert data.voted(human=True).height == 4
 
 
 def test_a_preference_out_of_range_is_refused(edited: Callable[..., Path], refused: Callable[..., str]) -> None:

@@ -53,7 +53,7 @@ def test_newer_files_are_read_without_tests_and_metadata_rows(samples: Path) -> 
 
 def test_average_files_give_one_score_and_none_is_missing(samples: Path) -> None:
     data = ng.load(samples / "mqm_x.avg_seg_scores.tsv")
-    assert (len(data), data.ratings.height, data.raters, data.people) == (6, 4, [], {"ref.A"})
+    assert (len(data), data.ratings.height, data.raters, data.human_systems) == (6, 4, [], {"ref.A"})
     assert rows(samples / "mqm_x.avg_seg_scores.tsv")["Alpha", "1", None] == -2.55
 
 

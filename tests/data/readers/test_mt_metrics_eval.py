@@ -27,7 +27,7 @@ def test_segments_become_the_dataset(samples: Path) -> None:
     data = ng.load(samples / "wmt99")
     assert (data.systems, len(data.inputs), data.aspects) == (["Alpha", "Beta", "refA"], 4, ["mqm"])
     assert data.metrics == ["QE-src", "chrF-refA"]
-    assert data.people == {"refA"}
+    assert data.human_systems == {"refA"}
     assert value(data.scores, "chrF-refA", system="Beta", input="2") == 28.5
     assert value(data.scores, "chrF-refA", system="refA", input="2") is None
     assert value(data.ratings, "value", system="Beta", input="3") == -25

@@ -18,7 +18,7 @@ def test_the_reward_model_is_a_metric_and_the_choice_is_peoples(samples: Path) -
         part = data.scores.filter(system=side)
         assert part["rewardbench"].to_list() == [row[f"scores_{side}"] for row in rows]
         assert data.samples.filter(system=side)["output"].to_list() == [row[side] for row in rows]
-    assert data.voted(people=True).height == 3
+    assert data.voted(human=True).height == 3
 
 
 def test_the_chosen_answer_wins_and_no_order_is_preferred(samples: Path) -> None:

@@ -75,7 +75,7 @@ def datasets(draw: st.DrawFn) -> Dataset:
         lower=metrics[:1],
         notes=draw(st.lists(WORDS, max_size=2)),
     )
-    return replace(data, people=frozenset(draw(st.sets(st.sampled_from(data.systems)))))
+    return replace(data, human_systems=frozenset(draw(st.sets(st.sampled_from(data.systems)))))
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -94,7 +94,7 @@ def test_reading_and_writing_again_gives_the_same_bytes(samples: Path, tmp_path:
 
 def test_a_file_written_by_hand_needs_little(samples: Path) -> None:
     data = ng.load(samples / "tidy.jsonl")
-    assert (data.name, data.people, data.lower, data.notes) == ("two poems", {"poet"}, {"ter"}, ("made up",))
+    assert (data.name, data.human_systems, data.lower, data.notes) == ("two poems", {"poet"}, {"ter"}, ("made up",))
     assert data.samples["stanza"].to_list() == [1, 2, None]
     assert data.ratings.rows()[0] == ("poet", "1", "beauty", "ann", 5.0)
     assert data.scores["ter"].to_list() == [0.1, None, None]
@@ -142,7 +142,7 @@ def put(line: int, **values: Any) -> Callable[[list[dict[str, Any]]], list[dict[
 HOSTILE = [
     (put(1, nlgauge=2), "tidy.jsonl, line 1: format 2 is newer than the supported one (1); update nlgauge."),
     (put(1, lines=9), "tidy.jsonl: the header states 9 lines, but 4 follow; the file is truncated or was edited."),
-    (put(1, people="poet"), "line 1, key 'people': found a text ('poet'), expected a list."),
+    (put(1, human="poet"), "line 1, key 'human': found a text ('poet'), expected a list."),
     (put(1, columns={"stanza": "Blob"}), "line 1: column 'stanza' has the unknown type 'Blob'."),
     (put(1, columns={"stanza": "String"}), "line 2, key 'stanza': found a number (1), expected String."),
     (put(2, system=None), "line 2: no value for key 'system'. Keys: system, input"),

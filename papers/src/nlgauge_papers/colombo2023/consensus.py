@@ -128,7 +128,7 @@ def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
 
 def _both(sides: Sides, of: Of, seconds: float) -> dict[str, Consensus]:
     results = {}
-    for side, scores in (("people", sides.people()), ("metrics", sides.automatic())):
+    for side, scores in (("human", sides.people()), ("metrics", sides.automatic())):
         if len(scores):
             results[side] = Consensus.of(scores if of == "systems" else scores.transpose(0, 2, 1), seconds=seconds)
     if len(_names(sides, of)) < 2:
@@ -143,7 +143,7 @@ def _names(sides: Sides, of: Of) -> tuple[str, ...]:
 def _between(found: dict[str, Consensus]) -> list[str]:
     if len(found) < 2:
         return ["no metric scores: the human consensus only."]
-    people, metrics = found["people"], found["metrics"]
+    people, metrics = found["human"], found["metrics"]
     return [
         f"humans and metrics: distance {number(order_distance(people.kemeny_place, metrics.kemeny_place))} between "
         f"the Kemeny orders, {number(order_distance(people.share, metrics.share))} between Borda's."

@@ -17,7 +17,7 @@ def two_orders(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     name = table.columns[0]
-    sides = [side for side in ("people", "metrics") if f"{side}_kemeny" in table.columns]
+    sides = [side for side in ("human", "metrics") if f"{side}_kemeny" in table.columns]
     rows = table.rows[:40]  # more lines are not distinguishable
     drawn = go.Figure()
     for row in rows:
@@ -73,7 +73,7 @@ def from_both(table: Table) -> go.Figure:
         )
     framed(drawn, 440, **LEGEND)
     drawn.update_xaxes(title="distance from the human consensus", rangemode="tozero")
-    other = "the metrics" if len(sides) > 1 else "people"
+    other = "the metrics" if len(sides) > 1 else "human"
     return drawn.update_yaxes(title=f"distance from the consensus of {other}", rangemode="tozero")
 
 

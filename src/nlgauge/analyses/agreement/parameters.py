@@ -71,7 +71,7 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
     h = fit_scores(people)
     rows: list[Row] = [
         {
-            "variable": "people",
+            "variable": "human",
             "aspect": panel.aspect,
             "mean": h.mean,
             "sigma": h.sigma,

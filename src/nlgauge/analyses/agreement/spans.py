@@ -22,7 +22,7 @@ from nlgauge.stats.agreement.span_overlap import Overlap, SpanMark, credited, le
 from nlgauge.table import Cell, Layout, Row, Table, Title
 from nlgauge.types import Array, Ints
 
-ANY, CREDIT, GAMMA, PEOPLE = "any", "severity", "gamma", "people"
+ANY, CREDIT, GAMMA, PEOPLE = "any", "severity", "gamma", "human"
 NO_ERRORS = ("neutral", "no-error")  # remarks with weight 0
 AS_MAJOR = {"critical": "major"}  # for partial credit, as in the WMT25 task
 HEADS = {ANY: "any error", CREDIT: "with severity"}
@@ -160,7 +160,9 @@ def _severities(data: Dataset) -> list[str]:
 def _texts(choice: Choice, words: Sequence[str], same_text: bool) -> tuple[list[_Text], int]:
     """Return the marked texts, in an order that does not depend on names, and the number of repeated annotations."""
     data = choice.data
-    samples = data.samples if choice.keep_human else data.samples.filter(~pl.col("system").is_in(sorted(data.people)))
+    samples = (
+        data.samples if choice.keep_human else data.samples.filter(~pl.col("system").is_in(sorted(data.human_systems)))
+    )
     marks: dict[tuple[str, str], dict[str, list[SpanMark]]] = {}
     for system, given, rater, side, start, end, severity, _ in data.spans.select(list(Dataset.SPANS)).iter_rows():
         of_rater = marks.setdefault((system, given), {}).setdefault(rater, [])
@@ -292,11 +294,11 @@ def _notes(data: Dataset, texts: Sequence[_Text], repeated: int, choice: Choice)
         (neutral, "neutral remarks are not errors and are ignored"),
         (repeated, "annotations repeat a text that the annotator saw from another system: the first one counts"),
     ]
-    human = [f"human-written outputs are excluded: {', '.join(sorted(data.people))}."]
+    human = [f"human-written outputs are excluded: {', '.join(sorted(data.human_systems))}."]
     machine = sorted(data.models & {rater for text in texts for rater in text.marks})
     models = [f"models, not annotators: {', '.join(machine)}."] if machine else []
     return (
         [f"{n:,} {what}." for n, what in counts if n]
-        + (human if data.people and not choice.keep_human else [])
+        + (human if data.human_systems and not choice.keep_human else [])
         + models
     )

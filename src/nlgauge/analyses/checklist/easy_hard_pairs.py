@@ -107,7 +107,7 @@ def _indices(pair: Sequence[str], rows: RaterRows) -> tuple[int, int]:
         raise NlgaugeError(f"{option('pairs')}: a pair must be two different systems; got {pair!r}.")
     systems = list(rows.panel.systems)
     for name in pair:
-        if name in rows.panel.people:
+        if name in rows.panel.human_systems:
             raise NameUnknown(f"'{name}' is human-written and excluded; include it with {option('keep_human', True)}.")
         if name not in systems:
             raise NameUnknown(

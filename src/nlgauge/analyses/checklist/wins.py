@@ -69,9 +69,9 @@ def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", 
     """
     data = choice.data
     votes = _votes(data, aspect, source)
-    judged = data.voted(people=False)
+    judged = data.voted(human=False)
     judged = judged if aspect is None else judged.filter(pl.col("aspect") == aspect)
-    systems = [s for s in data.systems if choice.keep_human or s not in data.people]
+    systems = [s for s in data.systems if choice.keep_human or s not in data.human_systems]
     rated = aspect in data.aspects if aspect is not None else bool(data.aspects)
     if votes is None and not rated and judged.height and source == "auto":
         return _models_only(data, judged, systems, aspect or _only(judged))
@@ -140,7 +140,7 @@ def _votes(data: Dataset, aspect: str | None, source: Source) -> pl.DataFrame | 
         raise NameUnknown(
             f"{data.name}: aspect '{aspect}' not found.{did_you_mean(aspect, aspects)} Aspects: {', '.join(aspects)}."
         )
-    votes = data.voted(people=True)
+    votes = data.voted(human=True)
     votes = votes if aspect is None else votes.filter(pl.col("aspect") == aspect)
     if source == "ratings" or (votes.is_empty() and source == "auto"):
         return None

@@ -121,7 +121,7 @@ class EarlierRun:
         kept = self.one_system.get(panel.aspect)
         if kept is None or panel.n_systems != 1 or metric not in kept["metrics"]:
             return None
-        for given, rating, score in zip(kept["inputs"], kept["people"], kept["metrics"][metric], strict=True):
+        for given, rating, score in zip(kept["inputs"], kept["human"], kept["metrics"][metric], strict=True):
             if str(given) in place:
                 people[0, place[str(given)]] = rating
                 scores[0, place[str(given)]] = math.nan if score is None else score

@@ -86,7 +86,7 @@ def _p_by_units(x: Array, z: Array, unit: Ints, draws: int, seed: int) -> float:
 def _rows(found: Mapping[str, Any], metric: str) -> dict[str, tuple[float, float]]:
     """Return the human rating and the score of each input, NaN without a score."""
     scores = [np.nan if v is None else v for v in found["metrics"][metric]]
-    return dict(zip(map(str, found["inputs"]), zip(found["people"], scores, strict=True), strict=True))
+    return dict(zip(map(str, found["inputs"]), zip(found["human"], scores, strict=True), strict=True))
 
 
 def _same_scale(x: np.ndarray, z: np.ndarray) -> bool:

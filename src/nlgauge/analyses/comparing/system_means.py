@@ -96,7 +96,7 @@ def _quantities(part: Choice, aspects: Sequence[str]) -> Iterator[tuple[str, str
     panel = None
     for aspect in aspects:
         for _, panel in panels_of([part], aspect, []):
-            yield aspect, "people", panel, panel.human
+            yield aspect, "human", panel, panel.human
     if panel is not None:
         for metric, values in panel.metrics.items():
             yield metric, "metric", panel, values
@@ -147,7 +147,7 @@ def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int
 
 
 def _notes(data: Dataset, keep_human: bool, rows: list[Row]) -> list[str]:
-    left_out = [s for s in data.systems if s in data.people] if not keep_human else []
+    left_out = [s for s in data.systems if s in data.human_systems] if not keep_human else []
     notes = [f"human-written outputs are excluded: {', '.join(left_out)}."] if left_out else []
     sizes = {r["n"] for r in rows}
     notes.append(

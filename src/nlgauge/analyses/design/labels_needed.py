@@ -28,7 +28,7 @@ Aim = Literal["estimate", "gate", "compare", "delegate"]
 SIZES = (20, 30, 50, 80, 120, 200, 300, 500, 800, 1200, 2000)
 MIN_LABELS = 20  # labels that the simulation requires
 MAX_ROWS = 2000  # outputs of a simulated file
-ALONE = "people"  # labels without a judge, in the column `metric`
+ALONE = "human"  # labels without a judge, in the column `metric`
 WHAT = {
     "estimate": "mean width of the confidence interval of the mean",
     "gate": "share of studies whose confidence interval excludes the gate",

@@ -21,7 +21,7 @@ from nlgauge.stats.resampling.canonical import table_order
 from nlgauge.table import Row, Table, Title
 from nlgauge.types import Array
 
-Cut = Literal["both", "metrics", "people"]
+Cut = Literal["both", "metrics", "human"]
 TAU = Measure("global", "kendall")
 TAU_OF_EACH = Measure("input", "kendall")  # of the metrics (rows), for each measure (column)
 
@@ -53,7 +53,7 @@ def measures_study(
     ----------
     scales : int or sequence of int, default (3, 5, 10)
         Numbers of levels to which scores and ratings are cut.
-    cut : {'both', 'metrics', 'people'}, default 'both'
+    cut : {'both', 'metrics', 'human'}, default 'both'
         What is cut: scores and ratings (`both`), `metrics` or `people` (the human ratings).
     redraws : int, default 10
         Draws of the cut points for each number of levels.
@@ -101,7 +101,7 @@ def measures_study(
         others = relation[j][np.isfinite(relation[j])]
         row["agreement"] = float(others.mean()) if len(others) else float("nan")
     lost = _add_scales(rows, panel, chosen, values, levels, cut, redraws, seed)
-    what = {"both": "metrics and human ratings", "metrics": "metrics", "people": "human ratings"}[cut]
+    what = {"both": "metrics and human ratings", "metrics": "metrics", "human": "human ratings"}[cut]
     return Table(
         title=Title(panel.name, f"comparison of measures of agreement on {panel.aspect}"),
         rows=rows,
@@ -169,7 +169,7 @@ def _coarse(panel: Panel, level: int, cut: Cut, rng: np.random.Generator) -> tup
     metrics, human = panel.oriented(), panel.human
     if cut != "metrics":
         human = _levels(human, level, rng)
-    if cut != "people":
+    if cut != "human":
         # One random stream per content: thresholds do not depend on the order of metrics or on constant ones.
         varied = [k for k in table_order(metrics) if _varies(metrics[k])]
         for k, own in zip(varied, rng.spawn(len(varied)), strict=True):

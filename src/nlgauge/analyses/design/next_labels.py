@@ -156,7 +156,7 @@ def _saved_words(people: Population, saved: tuple[float, float, float]) -> str:
 def population(data: Dataset, keep_human: bool = False) -> Population:
     """Collect all outputs with scores, labels and texts, sorted by name so that the order of the file has no "
     "influence."""
-    left = [] if keep_human else sorted(data.people)
+    left = [] if keep_human else sorted(data.human_systems)
     samples = data.samples.filter(~pl.col("system").is_in(left)).sort(KEY)
     keys = samples.select(KEY)
     aspect = data.aspects[0] if data.aspects else ""

@@ -72,7 +72,7 @@ def versions(
         for a, amount in enumerate(amounts):
             named = pl.concat_str("system", pl.lit(f" [{kind} {amount:g}]")).alias("system")
             blocks.append(base.with_columns(named, pl.Series("output", [made[a] for made in texts], pl.String)))
-    whole = Dataset.of(data.name, pl.concat(blocks), people=())
+    whole = Dataset.of(data.name, pl.concat(blocks), human_systems=())
     return Versions(whole, rows["input"].to_list(), kinds, tuple(amounts), text, [*notes, *skipped])
 
 
@@ -102,9 +102,9 @@ def _chosen(data: Dataset, sample: int, keep_human: bool, seed: int) -> tuple[pl
         raise NeedsMissing(
             f"robustness requires output texts; name their column with {option('output')}.", code="no_texts"
         )
-    if data.people and not keep_human:
-        rows = rows.filter(~pl.col("system").is_in(list(data.people)))
-        notes.append(f"human-written outputs are excluded: {', '.join(sorted(data.people))}.")
+    if data.human_systems and not keep_human:
+        rows = rows.filter(~pl.col("system").is_in(list(data.human_systems)))
+        notes.append(f"human-written outputs are excluded: {', '.join(sorted(data.human_systems))}.")
     full = rows.filter(pl.col("output").fill_null("").str.strip_chars() != "")
     if full.height < rows.height:
         notes.append(f"{rows.height - full.height} empty outputs are excluded.")

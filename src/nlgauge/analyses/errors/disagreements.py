@@ -74,7 +74,7 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
     return Table(
         title=Title(data.name, f"largest disagreements of {name} with {reference(data)}"),
         rows=rows,
-        shown=["aspect", "who", "system", "input", "people", "metric_place", "human_place", *shown],
+        shown=["aspect", "who", "system", "input", "human", "metric_place", "human_place", *shown],
         cells={c: partial(_short, c, width) for c in shown},
         decimals=2,
         method="Relative ranks among all rated and scored outputs: 0 worst, 1 best, ties share the mean rank; the "
@@ -129,7 +129,7 @@ def _worst(
                     "who": who,
                     "system": panel.systems[i],
                     "input": panel.inputs[j],
-                    "people": float(panel.human[i, j]),
+                    "human": float(panel.human[i, j]),
                     "metric_place": float(place[i, j]),
                     "human_place": float(people[i, j]),
                     "gap": float(gap[i, j]),

@@ -114,7 +114,7 @@ def rows_of(
     keep_human: bool = False,
 ) -> Rows:
     """Return all outputs of the data that have a score of every judge (of all judges by default)."""
-    people = set() if keep_human else data.people
+    people = set() if keep_human else data.human_systems
     data = _with_design_columns(data, [column for column in (probability, strata) if column])
     judges = list(judges if judges is not None else [m for m in data.metrics if m not in (probability, strata)])
     data = data.only_metrics(judges)

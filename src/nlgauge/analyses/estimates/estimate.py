@@ -229,7 +229,7 @@ def _pooled_rows(rows: Rows, parts: Sequence[Part], judge: str, score: Array | N
         np.fill_diagonal(correlation, 1.0)
         pooled = pool_means(each, weights, correlation)
         plain_se = pooled.se if method == "labels" else plain_se
-        row = _row(rows, ALL, "people" if method == "labels" else judge, measure, pooled, "")
+        row = _row(rows, ALL, "human" if method == "labels" else judge, measure, pooled, "")
         row["worth"] = row["n"] * float((plain_se / pooled.se) ** 2) if pooled.se > 0 else np.nan
         if method != "ppi":
             one_sided = [mean_estimate(sample, method, level, equal_tails=True) for sample in samples]
@@ -266,7 +266,7 @@ def _mean_rows(rows: Rows, system: str, judge: str, score: Array | None, level: 
     lacking = rows.lacking()
     n, total = int(rows.labeled.sum()), len(rows.labels)
     every: list[tuple[str, str, MeanEstimate, str]] = [
-        ("people", "labels_only", mean_estimate(rows.sample(None), "labels", level), lacking)
+        ("human", "labels_only", mean_estimate(rows.sample(None), "labels", level), lacking)
     ]
     if score is not None and n < total:
         sample = rows.sample(score)
@@ -385,7 +385,7 @@ def _systems(
 def _method_name(rows: Rows, method: EstimateMethod) -> str:
     """Return the basis of the estimates: human labels alone, the judge, or all judges."""
     if method == "labels":
-        return "people"
+        return "human"
     return next(iter(rows.scores)) if len(rows.scores) == 1 else TOGETHER
 
 

@@ -207,7 +207,7 @@ def labels_needed(estimates: Sequence[Row], system_rows: int, margin: float) -> 
 def refused_rows(counts: SystemLabels, aspect: str, judge: str, needed: Mapping[str, int]) -> list[Row]:
     """Return rows of the estimate without a value, for the systems that the labels do not cover."""
     blank = dict.fromkeys(("value", "low", "high", "p", "weight", "worth", "low_alone", "high_alone"), np.nan)
-    measures = [("people", "labels_only"), *([(judge, "ppi_plus")] if judge else [])]
+    measures = [("human", "labels_only"), *([(judge, "ppi_plus")] if judge else [])]
     made: list[Row] = []
     for name, n, total in zip(counts.names, counts.labels, counts.rows, strict=True):
         if name in counts.left_out:

@@ -50,7 +50,7 @@ def _row(judge: str, name: str, aspect: str, ranking: SideRanking, people: SideR
         "unit": "log-odds",
         "judge": missing,
         "judge_se": missing,
-        "people": missing,
+        "human": missing,
         "human_se": missing,
         "value": missing,
         "low": missing,
@@ -73,7 +73,7 @@ def _row(judge: str, name: str, aspect: str, ranking: SideRanking, people: SideR
     units = ranking.made.units
     if people is not None and people.made.position and people.made.units >= FEWEST and not people.made.penalized:
         human_effect, other = _effect(people)
-        row |= {"people": human_effect, "human_se": float(np.sqrt((other**2).sum()))}
+        row |= {"human": human_effect, "human_se": float(np.sqrt((other**2).sum()))}
         size = max(len(influence), len(other))
         influence = np.pad(influence, (0, size - len(influence))) - np.pad(other, (0, size - len(other)))
         effect, units = effect - human_effect, min(units, people.made.units)

@@ -21,7 +21,7 @@ from nlgauge.table import Row, Table, Title
 
 
 @analysis("best-of", question="How good is the best of several judges, corrected for selection on the same data?")
-def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> Table:
+def best_of(panel: Panel, *, measure: str | None = None, level: float = 0.95) -> Table:
     """Compute a confidence interval for the best of several judges that accounts for its selection on the same data.
 
     Parameters
@@ -47,33 +47,33 @@ def best_of(panel: Panel, *, figure: str | None = None, level: float = 0.95) -> 
             f"the best of several judges requires at least two judges; found {len(panel.names)}.",
             code="too_few_metrics",
         )
-    verdicts = _verdicts(panel) if figure is None or figure in VALUES else None
-    if figure is None:
-        figure = "kappa" if verdicts else f"{'global' if panel.n_systems == 1 else 'input'}/pairwise-accuracy"
-    figure = figure if figure in VALUES else str(Measure.parse(figure))
-    if figure in VALUES and verdicts is None:
+    verdicts = _verdicts(panel) if measure is None or measure in VALUES else None
+    if measure is None:
+        measure = "kappa" if verdicts else f"{'global' if panel.n_systems == 1 else 'input'}/pairwise-accuracy"
+    measure = measure if measure in VALUES else str(Measure.parse(measure))
+    if measure in VALUES and verdicts is None:
         raise NeedsMissing(
             f"{figure} requires human labels and verdicts of every judge that are pass or fail.", code="not_binary"
         )
-    result, rows = _of_verdicts(panel, verdicts, figure, level) if verdicts else _of_scores(panel, figure, level)
+    result, rows = _of_verdicts(panel, verdicts, measure, level) if verdicts else _of_scores(panel, measure, level)
     best = rows[result.chosen.best]
     best |= {"best": True, "low": result.honest.low, "high": result.honest.high}
     rows.sort(key=lambda row: (-np.nan_to_num(row["value"], nan=-np.inf), not row["best"], row["metric"]))
     k, rivals = len(rows), int(result.chosen.contenders.sum()) - 1
     return Table(
-        title=Title(panel.name, f"the best of {k} judges on {panel.aspect}, {figure}"),
+        title=Title(panel.name, f"the best of {k} judges on {panel.aspect}, {measure}"),
         rows=rows,
         shown=["metric", "value", "best", "n"],
-        heads={"metric": "judge", "value": figure, "best": "selection-adjusted CI"},
+        heads={"metric": "judge", "value": measure, "best": "selection-adjusted CI"},
         cells={"value": lambda r: interval(r["value"], r["own_low"], r["own_high"], 2), "best": _adjusted},
-        answers=[_sentence(best, figure, k, rivals)],
+        answers=[_sentence(best, measure, k, rivals)],
         method=f"{level:.0%} confidence intervals of each judge, and a selection-adjusted one of the best: its lower "
         "end "
         "is simultaneous over all judges that could have been selected, from the correlation of their values "
         "(coverage: docs/tuning.md).",
         notes=[*_excluded(panel), *human_note(panel), *flipped_note(panel)],
         facts={"best": best["metric"]},
-        signature=signature(panel, figure=figure, level=number(level, 2)),
+        signature=signature(panel, measure=measure, level=number(level, 2)),
     )
 
 
@@ -103,15 +103,15 @@ def _verdicts(panel: Panel) -> _AllVerdicts | None:
     )
 
 
-def _of_verdicts(panel: Panel, verdicts: _AllVerdicts, figure: str, level: float) -> tuple[BestOf, list[Row]]:
-    result = best_verdicts(verdicts.people, verdicts.judges, figure, verdicts.clusters, level)
+def _of_verdicts(panel: Panel, verdicts: _AllVerdicts, measure: str, level: float) -> tuple[BestOf, list[Row]]:
+    result = best_verdicts(verdicts.people, verdicts.judges, measure, verdicts.clusters, level)
     clusters = None if verdicts.clusters is None else verdicts.clusters.tolist()
     own = [
-        figure_of(cell_counts(verdicts.people, x, clusters), figure, clustered=clusters is not None, level=level)
+        figure_of(cell_counts(verdicts.people, x, clusters), measure, clustered=clusters is not None, level=level)
         for x in verdicts.judges
     ]
     return result, [
-        _row(panel, k, figure, result, (f.low, f.high, len(verdicts.people), f.reason)) for k, f in enumerate(own)
+        _row(panel, k, measure, result, (f.low, f.high, len(verdicts.people), f.reason)) for k, f in enumerate(own)
     ]
 
 
@@ -148,8 +148,8 @@ def _adjusted(row: Row) -> str:
     return f"{number(row['low'], 2)} to {number(row['high'], 2)}" if row["best"] and not row["reason"] else ""
 
 
-def _sentence(best: Row, figure: str, k: int, rivals: int) -> str:
-    first = f"{best['metric']} is the best of {k} judges ({figure} {number(best['value'], 2)})"
+def _sentence(best: Row, measure: str, k: int, rivals: int) -> str:
+    first = f"{best['metric']} is the best of {k} judges ({measure} {number(best['value'], 2)})"
     if best["reason"]:
         return f"{first}; no selection-adjusted interval: {best['reason']}."
     others = (

@@ -155,7 +155,7 @@ def bias(
     return Table(
         title=Title(data.name, f"biases of the judge, compared with {reference(data)}"),
         rows=rows,
-        shown=["judge_name", "aspect", "measure", "judge", "people", "value", "p_corrected", "verdict", "detectable"],
+        shown=["judge_name", "aspect", "measure", "judge", "human", "value", "p_corrected", "verdict", "detectable"],
         heads={
             "judge_name": "judge",
             "judge": "effect",
@@ -167,7 +167,7 @@ def bias(
         cells={
             "measure": lambda r: check_name(r["measure"]),
             "judge": lambda r: number(r["judge"], 2),
-            "people": lambda r: number(r["people"], 2),
+            "human": lambda r: number(r["human"], 2),
             "detectable": lambda r: number(r["detectable"], 2),
             "value": lambda r: interval(r["value"], r["low"], r["high"], 2),
         },
@@ -323,7 +323,7 @@ def _row(base: Row, measure: str, effect: Effect | None, n: int, inputs: int, re
         "unit": UNITS.get(measure, "SD"),
         "judge": effect.judge if effect else missing,
         "judge_se": effect.se[0] if effect else missing,
-        "people": effect.people if effect else missing,
+        "human": effect.people if effect else missing,
         "human_se": effect.se[1] if effect else missing,
         "value": effect.value if effect else missing,
         "low": effect.low if effect else missing,

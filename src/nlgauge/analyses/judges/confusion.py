@@ -50,7 +50,7 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
         {
             "metric": name,
             "aspect": panel.aspect,
-            "people": float(level),
+            "human": float(level),
             "judge": starts.get(point, float(point)),
             "n": int(((z == level) & (x == point)).sum()),
         }
@@ -61,7 +61,7 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
         title=Title(panel.name, f"confusion matrix of {reference(panel)} and {name}, {panel.aspect}"),
         rows=rows,
         layout=Layout(
-            "people",
+            "human",
             "judge",
             "n",
             line=lambda level: f"{level:g}",
@@ -81,14 +81,14 @@ def _of_classes(panel: Panel, name: str) -> Table:
     z, x = (values[both].astype(np.int64) for values in (panel.human, panel.metrics[name]))
     counts = confusion_counts(z, x, len(names)).sum(axis=0)
     rows: list[Row] = [
-        {"metric": name, "aspect": panel.aspect, "people": names[i], "judge": names[j], "n": int(counts[i, j])}
+        {"metric": name, "aspect": panel.aspect, "human": names[i], "judge": names[j], "n": int(counts[i, j])}
         for i in np.flatnonzero(counts.sum(axis=1))
         for j in np.flatnonzero(counts.sum(axis=0))
     ]
     return Table(
         title=Title(panel.name, f"classes of {name} and of {panel.rated_by} on {panel.aspect}"),
         rows=rows,
-        layout=Layout("people", "judge", "n"),
+        layout=Layout("human", "judge", "n"),
         method=f"{len(z):,} outputs; lines: the commonest human class; columns: that of the judge.",
         notes=human_note(panel),
         signature=signature(panel, judge=name),

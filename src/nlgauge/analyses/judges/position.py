@@ -38,7 +38,7 @@ def position(choice: Choice) -> Table:
     rows = [
         {
             "rater": rater if rater is not None else "annotators without IDs",
-            "who": "model" if rater in data.models else "people",
+            "who": "model" if rater in data.models else "human",
             "aspect": aspect,
             **_biased(part),
         }

@@ -67,7 +67,7 @@ def trials(
         `retest_icc` are the test-retest reliability of the judge.
     """
     data = choice.data
-    included = ~data.samples["system"].is_in(sorted(data.people) if not choice.keep_human else [])
+    included = ~data.samples["system"].is_in(sorted(data.human_systems) if not choice.keep_human else [])
     data = data.where(data.samples.filter(included)) if not included.all() else data
     counts = trial_counts(data.samples)
     if counts is None:

@@ -42,7 +42,7 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     """Return the comparisons by annotators, then by models, then by the requested metrics (the higher score wins)."""
     data = choice.data
     votes = _votes(data, aspect)
-    included = [s for s in data.systems if choice.keep_human or s not in data.people]
+    included = [s for s in data.systems if choice.keep_human or s not in data.human_systems]
     excluded = [s for s in data.systems if s not in included and s in {*votes["first"], *votes["second"]}]
     votes = votes.filter(
         pl.col("first").is_in(included) & pl.col("second").is_in(included) & (pl.col("first") != pl.col("second"))

@@ -27,7 +27,7 @@ from nlgauge.stats.agreement.verdict_changes import JudgeDeviations, may_be_best
 from nlgauge.table import Layout, Row, Table, Title
 from nlgauge.types import Array, Ints
 
-CEILING = "people"  # in the column `metric` of the rows that compare annotators with each other
+CEILING = "human"  # in the column `metric` of the rows that compare annotators with each other
 CLASS_LABELS = {
     "agreement": "accuracy",
     "majority_baseline": "baseline: majority class",

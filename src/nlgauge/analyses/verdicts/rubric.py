@@ -23,7 +23,7 @@ from nlgauge.types import Array, Ints
 
 MOST_ITEMS = 10  # in the table, those with the largest share of the disagreement
 NEAR = 0.95  # correlation with the whole total that a shortened rubric reaches
-HUMANS = "people"
+HUMANS = "human"
 LABELS = {
     "human_total": "mean total, human",
     "judge_total": "mean total, judge",

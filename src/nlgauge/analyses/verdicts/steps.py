@@ -38,7 +38,7 @@ LABELS = {
     "overall_agreement": "outputs: human overall verdict and the judge's parts",
 }
 MEANS = {"first_failure_distance", "human_share", "judge_share", "share_difference"}
-HUMANS = "people"
+HUMANS = "human"
 
 
 @analysis("steps", question="Does the judge find the wrong step or claim?", classes=True, declared=True)

@@ -38,7 +38,7 @@ def verdict_rows(panel: Panel) -> dict[str, Any] | None:
         return None
     return {
         "rows": [[panel.systems[s], panel.inputs[i]] for s, i in position],
-        "people": [int(people.passed[cell]) for cell in position],
+        "human": [int(people.passed[cell]) for cell in position],
         "judges": judges,
     }
 
@@ -66,7 +66,7 @@ def paired_verdicts(old: Mapping[str, Any], new: Mapping[str, Any], metric: str)
 
     def verdicts(run: Mapping[str, Any]) -> dict[tuple[str, str], tuple[int, int | None]]:
         keys = [(str(system), str(given)) for system, given in run["rows"]]
-        return dict(zip(keys, zip(run["people"], run["judges"][metric], strict=True), strict=True))
+        return dict(zip(keys, zip(run["human"], run["judges"][metric], strict=True), strict=True))
 
     before, after = verdicts(old), verdicts(new)
     shared = [key for key in before if key in after]

@@ -61,7 +61,7 @@ LABELS = {
 }
 CELLS = ("both_fail", "only_humans_fail", "only_judge_fails", "both_pass")
 COEFFICIENTS = {"balanced_accuracy", "youden", "kappa", "human_kappa", "mcc", "fail_f1", "pass_f1"}
-CEILING = "people"  # in the column `metric` of the rows that compare annotators with each other
+CEILING = "human"  # in the column `metric` of the rows that compare annotators with each other
 # Standard names of the measures, where pass is the positive class.
 SYNONYMS = {
     "tnr": "fail_recall", "specificity": "fail_recall", "tpr": "pass_recall", "sensitivity": "pass_recall",

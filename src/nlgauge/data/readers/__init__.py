@@ -27,14 +27,14 @@ class Takes(NamedTuple):
     """What a reader accepts, for `nlgauge data formats`."""
 
     files: str
-    people: str = "–"  # what becomes human ratings or comparisons
+    human: str = "–"  # what becomes human ratings or comparisons
     scores: str = "–"  # what becomes scores of metrics and judges
     tested: str = ""  # the tool and version whose files the tests read
 
 
 TABLE = Takes(
     "any other table: CSV, TSV, JSON, JSON lines, Parquet (also gzipped), Excel; frames in Python",
-    people="columns named like ratings, or declared as human",
+    human="columns named like ratings, or declared as human",
     scores="all other numeric columns, or those declared as metrics",
 )  # if no reader recognizes the file
 

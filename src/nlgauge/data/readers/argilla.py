@@ -33,7 +33,7 @@ class Argilla(Reader):
 
     takes = Takes(
         "records of Argilla v1 or v2, also the flat form",
-        people="submitted responses; rankings are pairwise comparisons",
+        human="submitted responses; rankings are pairwise comparisons",
         scores="suggestions of a named agent",
     )
 

@@ -25,7 +25,7 @@ class Doccano(Reader):
 
     takes = Takes(
         "JSON lines of doccano, or a folder with one file per annotator",
-        people="labels that are, or begin with, numbers",
+        human="labels that are, or begin with, numbers",
     )
 
     @staticmethod

@@ -27,7 +27,7 @@ class LabelStudio(Reader):
 
     takes = Takes(
         "the full JSON export of Label Studio",
-        people="ratings, numbers and choices; pairwise results are comparisons of outputs",
+        human="ratings, numbers and choices; pairwise results are comparisons of outputs",
         scores="predictions of a named model",
     )
 

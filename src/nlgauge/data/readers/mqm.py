@@ -35,7 +35,7 @@ class Mqm(Reader):
 
     takes = Takes(
         "MQM error annotations (`.tsv`), or `mqm_avg_score` files",
-        people="minus the weighted errors of every annotator, and their error spans",
+        human="minus the weighted errors of every annotator, and their error spans",
     )
 
     @staticmethod

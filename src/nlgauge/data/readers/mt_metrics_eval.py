@@ -40,7 +40,7 @@ class MtMetricsEval(Reader):
 
     takes = Takes(
         "a folder of mt-metrics-eval v2, or the path of a language pair in it",
-        people="`human-scores/LP.NAME.seg.score`, error spans of `human-scores/LP.NAME.seg.rating`",
+        human="`human-scores/LP.NAME.seg.score`, error spans of `human-scores/LP.NAME.seg.rating`",
         scores="`metric-scores/LP/NAME-REF.seg.score`",
     )
 
@@ -70,7 +70,7 @@ class MtMetricsEval(Reader):
             ratings=pl.concat(ratings).drop_nulls("value") if ratings else None,
             scores=scores,
             spans=_spans(folder, lp, samples),
-            people=people,
+            human_systems=people,
             notes=_level_notes(others),
         )
 

@@ -24,7 +24,7 @@ class MtMetricsRatings(Reader):
 
     takes = Takes(
         "JSON lines with `hypothesis`, `errors` and `system_id` (the converters of mt-metrics-eval write them)",
-        people="error spans of every annotator",
+        human="error spans of every annotator",
     )
 
     @staticmethod

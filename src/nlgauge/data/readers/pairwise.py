@@ -57,7 +57,7 @@ class Pairwise(Reader):
 
     takes = Takes(
         "a table or JSON lines of two systems or outputs and a vote (Chatbot Arena, MT-Bench)",
-        people="votes of humans",
+        human="votes of humans",
         scores="votes of models, separate from human ones",
     )
 

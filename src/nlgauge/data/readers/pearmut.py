@@ -27,7 +27,7 @@ class Pearmut(Reader):
     takes = Takes(
         "`data/annotations/CAMPAIGN.jsonl` (until version 1.0 `data/outputs/…`), or the annotations that the dashboard "
         "downloads",
-        people="the score, the sliders and the error spans of every annotator",
+        human="the score, the sliders and the error spans of every annotator",
         tested="pearmut 1.1.6",
     )
 

@@ -29,7 +29,7 @@ class Preferences(Reader):
 
     takes = Takes(
         "a table with 'A > B = C' in `ranking`, or ranks in `rank_A`, `rank_B` …",
-        people="all pairs of the ranking; minus the rank is a rating",
+        human="all pairs of the ranking; minus the rank is a rating",
     )
 
     @staticmethod

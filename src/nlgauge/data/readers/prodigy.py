@@ -28,7 +28,7 @@ class Prodigy(Reader):
 
     takes = Takes(
         "JSON lines of `prodigy db-out`",
-        people="the chosen option (its id or text is or begins with a number, or is mapped), accept and reject (1 and "
+        human="the chosen option (its id or text is or begins with a number, or is mapped), accept and reject (1 and "
         "0) under the task's label, and text fields with numbers",
         tested="the documented format of Prodigy 1.18 (no public package)",
     )

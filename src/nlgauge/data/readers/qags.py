@@ -27,7 +27,7 @@ class QagsReader(Reader):
 
     takes = Takes(
         "JSON lines with `article` and `summary_sentences`",
-        people="the workers' votes on every sentence, inconsistent sentences as error spans",
+        human="the workers' votes on every sentence, inconsistent sentences as error spans",
     )
 
     @staticmethod

@@ -23,7 +23,7 @@ class RagChecker(Reader):
 
     takes = Takes(
         "a JSON list of `model1`, `model2` and `correctness_label`, `completeness_label`, `overall_label`",
-        people="the sign of each label, as a choice between the two answers",
+        human="the sign of each label, as a choice between the two answers",
         scores="labels inside `model1` and `model2` under the name of a metric",
     )
 

@@ -25,7 +25,7 @@ class RankMe(Reader):
     """RankME csv: ref1.. team1.. quality1..: magnitude ratings, and the comparisons they imply."""
 
     takes = Takes(
-        "a table with `ref1`, `ref2`, `team1`, `team2` …", people="magnitude estimates, and the comparisons they imply"
+        "a table with `ref1`, `ref2`, `team1`, `team2` …", human="magnitude estimates, and the comparisons they imply"
     )
 
     @staticmethod

@@ -21,7 +21,7 @@ class SummEval(Reader):
 
     takes = Takes(
         "JSON lines with `model_id` and `expert_annotations` or `turker_annotations`",
-        people="experts and crowd, as separate aspects",
+        human="experts and crowd, as separate aspects",
         scores="metric scores in the lines",
     )
 

@@ -31,7 +31,7 @@ class Tidy(Reader):
 
     takes = Takes(
         'one `.jsonl` file (or `.jsonl.gz`) whose first line says `"nlgauge": 1`',
-        people="`ratings`, `spans` and `comparison` lines",
+        human="`ratings`, `spans` and `comparison` lines",
         scores="`scores` and `failures`",
     )
 

@@ -18,7 +18,7 @@ class UniEvalReader(Reader):
 
     takes = Takes(
         "JSON objects with `scores` and `system_output` or `predict_scores`",
-        people="`scores`",
+        human="`scores`",
         scores="`predict_scores`",
     )
 

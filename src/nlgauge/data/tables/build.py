@@ -25,9 +25,7 @@ from nlgauge.options import option
 from nlgauge.types import AspectScale
 
 # Names of columns with records of ratings that do not name their annotators.
-HUMAN_NAME = re.compile(
-    r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I
-)
+HUMAN_NAME = re.compile(r"rating|rated|annotat|judge?ment|human|people|worker|turker|expert|crowd|survey|votes?", re.I)
 TEXT_PARTS = frozenset("text sentence span quote segment fact claim".split())
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 

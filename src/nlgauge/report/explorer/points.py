@@ -63,7 +63,7 @@ class Explored:
             "aspects": list(self.aspects or self.data.aspects),
             "metrics": list(self.metrics or self.data.metrics),
             "lower": sorted(self.data.lower),
-            "people": sorted(self.data.people),
+            "human_systems": sorted(self.data.human_systems),
             "rated_by": rating_source(self.data),
             "outputs": len(self.data),
             "label_file": self.given and self.given.path.name,
@@ -113,7 +113,7 @@ class Explored:
             "place": whole["place"].to_list(),
             "system": whole["system"].to_list(),
             "input": whole["input"].to_list(),
-            "people": rated.tolist(),
+            "human": rated.tolist(),
             "score": scores[metric].tolist(),
             "gap": gaps[metric],
             "second": scores[other].tolist() if other else [],
@@ -151,7 +151,7 @@ class Explored:
         return {
             "system": row["system"],
             "input": row["input"],
-            "person": row["system"] in self.data.people,
+            "person": row["system"] in self.data.human_systems,
             "texts": {name: _cut(row[name]) for name in TEXTS if row.get(name)},
             "ratings": [
                 [r["aspect"], r["rater"] or "–", r["value"]]

@@ -83,8 +83,8 @@ def label_curve(table: Table) -> go.Figure:
             x=[row["labels"] for row in rows],
             y=[row["value"] for row in rows],
             mode="lines+markers",
-            name="labels alone" if name == "people" else name,
-            line={"color": QUIET if name == "people" else COLORS[k % len(COLORS)]},
+            name="labels alone" if name == "human" else name,
+            line={"color": QUIET if name == "human" else COLORS[k % len(COLORS)]},
             error_y={"type": "data", "array": [1.96 * row["se"] for row in rows], "thickness": 1.2},
             hovertemplate="%{x} labels: %{y:.3f}<extra></extra>",
         )

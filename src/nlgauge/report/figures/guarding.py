@@ -33,7 +33,7 @@ def bias_forest(table: Table) -> go.Figure | None:
     lines = [_line(row, len(judges) > 1) for row in rows]
     drawn = go.Figure()
     for name, column, ink, sign in (
-        ("human ratings", "people", QUIET, "diamond-open"),
+        ("human ratings", "human", QUIET, "diamond-open"),
         ("judge", "judge", COLORS[4], "circle-open"),
     ):
         shown = [

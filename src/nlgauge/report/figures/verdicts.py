@@ -31,7 +31,7 @@ def share_dots(table: Table) -> go.Figure:
     judges = list(dict.fromkeys(r["metric"] for r in table if r["measure"] == "agreement"))
     shown = [m for m in SHARES if any(r["measure"] == m and not math.isnan(r["value"]) for r in table)]
     drawn = go.Figure()
-    for k, name in enumerate([*judges, "people"]):
+    for k, name in enumerate([*judges, "human"]):
         rows = [r for r in table if r["metric"] == name and r["measure"] in SHARES and not math.isnan(r["value"])]
         if rows:
             ink = QUIET if k == len(judges) else INKS[k % len(INKS)]

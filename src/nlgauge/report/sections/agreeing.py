@@ -18,7 +18,7 @@ FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, a
 
 
 @section(
-    "people",
+    "annotators",
     order=20,
     title="Inter-annotator agreement and human ceiling",
     question="How well do annotators agree, and what could a perfect metric reach against their ratings?",
@@ -26,7 +26,7 @@ FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, a
     limitations="That the ratings are right: annotators may share a mistake. A low agreement may also come from "
     "annotators who use the scale differently.",
 )
-def people(run: ReportContext) -> Findings:
+def annotators(run: ReportContext) -> Findings:
     """Answer with inter-annotator agreement and the human ceiling, per aspect."""
     ceilings = {run.about(t): t for t in run.optional(ceiling_ask(run)[0], **ceiling_ask(run)[1])}
     parts = []

@@ -33,7 +33,7 @@ PACKAGES = ("numpy", "scipy", "polars", "plotly")
 def evaluated(run: ReportContext) -> Findings:
     """State what was evaluated, and show the systems and the missing scores."""
     data = run.data
-    people = [s for s in data.systems if s in data.people]
+    people = [s for s in data.systems if s in data.human_systems]
     one = len(people) == 1
     treatment = "kept among the systems" if run.source.keep_human else "left out of the comparisons"
     answer = f"{size_text(data)}, {judged_words(run)}." + (
@@ -57,7 +57,7 @@ def judged_words(run: ReportContext) -> str:
         metrics = count(len(run.source.metrics or data.metrics), "metric")
         return f"scored by {metrics}, without human judgments; {_holes(data)}"
     if not data.aspects:
-        people, models = (data.voted(people=p).height for p in (True, False))
+        people, models = (data.voted(human=p).height for p in (True, False))
         by = [f"{n:,} times by {who}" for n, who in ((people, data.rated_by), (models, some(sorted(data.models)))) if n]
         return f"compared pairwise: {' and '.join(by)}"
     return (
@@ -90,13 +90,13 @@ def _systems(run: ReportContext) -> Table:
             "system": s,
             "outputs": outputs[s],
             **{a: at.get((s, a)) for a in aspects},
-            "written_by": "human" if s in data.people else "system",
+            "written_by": "human" if s in data.human_systems else "system",
         }
         for s in data.systems
     ]
     if aspects:
         rows.sort(key=lambda r: -(r[aspects[0]] if r[aspects[0]] is not None else float("-inf")))
-    if not data.people:
+    if not data.human_systems:
         rows = [{k: v for k, v in row.items() if k != "written_by"} for row in rows]
     return Table(
         Title(data.name, "systems by mean rating"),

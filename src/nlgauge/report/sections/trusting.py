@@ -168,8 +168,8 @@ def scale(run: ReportContext) -> Findings:
 
 def tie_words(table: Table, ratings: str = "human ratings") -> str:
     """State how many values and ties the ratings and the metrics have."""
-    people = next((r for r in table if r["variable"] == "people"), None)
-    others = [r for r in table if r["variable"] != "people" and not missing(r["tie_ratio"])]
+    people = next((r for r in table if r["variable"] == "human"), None)
+    others = [r for r in table if r["variable"] != "human" and not missing(r["tie_ratio"])]
     words = []
     if people is not None:
         words.append(

@@ -26,7 +26,7 @@ class AgentRewardBenchReader(LogReader):
 
     takes = Takes(
         "a CSV with `task_id`, `trajectory_success`, and the model of the agent (`model_name`, `agent_model`, `agent`)",
-        people="`trajectory_…` of every annotator",
+        human="`trajectory_…` of every annotator",
         scores="`trajectory_…` of a column `judge`, and other columns that end in an annotated property",
         tested="files in the layout of the AgentRewardBench repository",
     )

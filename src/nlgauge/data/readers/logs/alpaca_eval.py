@@ -23,7 +23,7 @@ class AlpacaEval(Reader):
 
     takes = Takes(
         "`annotations.json` of `alpaca_eval`",
-        people="comparisons by numbered annotators (AlpacaFarm's crowd)",
+        human="comparisons by numbered annotators (AlpacaFarm's crowd)",
         scores="comparisons by annotators with names; 1 is the first output, 2 the second, 1.5 and 0 are ties",
         tested="alpaca_eval 0.6.6",
     )

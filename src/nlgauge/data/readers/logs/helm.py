@@ -27,7 +27,7 @@ class Helm(LogReader):
     takes = Takes(
         "the folder of a run or of several, or its `per_instance_stats.json`; texts come from `scenario_state.json` "
         "next to it",
-        people="statistics whose name says so (`human_…`)",
+        human="statistics whose name says so (`human_…`)",
         scores="every other statistic of an unperturbed instance",
         tested="the documented layout of crfm-helm 0.5 (the package was not run)",
     )

@@ -30,7 +30,7 @@ class InspectAi(LogReader):
 
     takes = Takes(
         "`.eval`, `.json`, or a folder of `.eval` files",
-        people="scorers with a human marker in their name (`human_grade`)",
+        human="scorers with a human marker in their name (`human_grade`)",
         scores="every other scorer, `precomputed_scores` too unless declared as human; C, P, I, N are 1, 0.5, 0, 0; "
         "an object gives one metric per key",
         tested="inspect_ai 0.3.285",

@@ -27,7 +27,7 @@ class JudgeBenchReader(LogReader):
 
     takes = Takes(
         "a JSON object with `annotations` (metric, category, labels_list) and `instances`",
-        people="`individual_human_scores`, else `majority_human` or `mean_human`",
+        human="`individual_human_scores`, else `majority_human` or `mean_human`",
         scores="labels of models next to the human ones",
         tested="files in the layout of the JUDGE-BENCH repository (it is not a package)",
     )

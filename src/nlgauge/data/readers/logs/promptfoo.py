@@ -29,7 +29,7 @@ class Promptfoo(LogReader):
 
     takes = Takes(
         "`promptfoo eval -o FILE.json` or `.jsonl`, `promptfoo export eval`",
-        people="thumbs up and down given in the web page (assertions of type `human`)",
+        human="thumbs up and down given in the web page (assertions of type `human`)",
         scores="the score of every assertion, under its `metric` or its type",
         tested="promptfoo 0.121.20",
     )

@@ -20,7 +20,7 @@ class RewardBench(Reader):
 
     takes = Takes(
         "`MODEL_outputs.jsonl` of `rewardbench`; the model is named after the file",
-        people="the preference for the chosen over the rejected answer",
+        human="the preference for the chosen over the rejected answer",
         scores="`scores_chosen` and `scores_rejected`, of the metric MODEL",
         tested="rewardbench 0.1.4",
     )

@@ -36,7 +36,7 @@ class RubricReader(LogReader):
 
     takes = Takes(
         "JSON or JSON lines with `rubrics` (`criterion`, `points`), or a `rubric` with `binary_labels` per line",
-        people="`binary_labels`, and verdicts under names such as `human_label` or `physician_labels`",
+        human="`binary_labels`, and verdicts under names such as `human_label` or `physician_labels`",
         scores="`criteria_met` and other verdicts on items",
         tested="files in the layout of simple-evals (HealthBench; it is not a package)",
     )

@@ -20,7 +20,7 @@ class Braintrust(LogReader):
     takes = Takes(
         "rows of an experiment or of logs (`fetch`, BTQL, the CSV and JSON exports), or the results of `Eval` as JSON "
         "lines",
-        people="scores whose names say so (`human_review`)",
+        human="scores whose names say so (`human_review`)",
         scores="every other score; a program's where its scorer span is in the file, otherwise from an unknown source "
         "(Braintrust keeps scores of human review in the same field: declare those as human)",
         tested="braintrust 0.47.0 with autoevals 0.4.1",

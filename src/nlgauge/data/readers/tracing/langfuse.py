@@ -26,7 +26,7 @@ class Langfuse(LogReader):
 
     takes = Takes(
         "scores: a page of the API (v2 or v3), or the export as CSV, JSON or JSON lines; texts are not included",
-        people="scores with source ANNOTATION; the author is the annotator",
+        human="scores with source ANNOTATION; the author is the annotator",
         scores="scores with source EVAL (a model) or API (unknown; declare them as human if annotators sent them)",
         tested="scores serialized by langfuse 5.0.4 (its server was not run)",
     )

@@ -24,7 +24,7 @@ class LangSmith(LogReader):
     takes = Takes(
         "runs (`list_runs`) and feedback (`list_feedback`) as JSON or JSON lines, together or alone; rows of "
         "`ExperimentResults.to_pandas()` or `get_test_results` as CSV or JSON lines",
-        people="feedback whose source is `app` (given in LangSmith's pages), with its user as the rater",
+        human="feedback whose source is `app` (given in LangSmith's pages), with its user as the rater",
         scores="feedback whose source is `model` or `auto_eval`; from an unknown source where it is `api`, and in "
         "frames and statistics, which do not name it",
         tested="langsmith 0.14.17",

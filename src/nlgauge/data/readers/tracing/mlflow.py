@@ -23,7 +23,7 @@ class Mlflow(LogReader):
 
     takes = Takes(
         "one `trace.to_json()` per line, or `search_traces().to_json(…, orient='records', lines=True)`",
-        people="feedback with source HUMAN; the source ID is the annotator",
+        human="feedback with source HUMAN; the source ID is the annotator",
         scores="feedback with source LLM_JUDGE or CODE; expectations are references",
         tested="mlflow 3.17.2",
     )

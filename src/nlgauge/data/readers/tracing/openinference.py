@@ -25,7 +25,7 @@ class OpenInference(LogReader):
 
     takes = Takes(
         "one span per line (`span.to_json(indent=None)`), or OTLP JSON with `resourceSpans`",
-        people="annotations whose `annotator_kind` is HUMAN",
+        human="annotations whose `annotator_kind` is HUMAN",
         scores="annotations whose `annotator_kind` is LLM, CODE or missing (declare the latter as human if they are)",
         tested="openinference-instrumentation 0.1.72",
     )

@@ -29,7 +29,7 @@ class OpenTelemetry(LogReader):
     takes = Takes(
         "OTLP JSON with log records or spans, one document or one per line (the collector's file exporter), and "
         "`LogRecord.to_json()` lines, with events `gen_ai.evaluation.result`",
-        people="events whose `gen_ai.evaluation.evaluator.type` is human",
+        human="events whose `gen_ai.evaluation.evaluator.type` is human",
         scores="events whose evaluator type is llm_judge or deterministic; without a type, from an unknown source",
         tested="opentelemetry-sdk 1.45.2, opentelemetry-exporter-otlp-proto-common 1.45.1",
     )

@@ -24,7 +24,7 @@ class Opik(LogReader):
     takes = Takes(
         "traces (`search_traces`) or experiment items with `feedback_scores`, one per line or as a page, and the JSON "
         "of an `EvaluationResult`",
-        people="feedback scores whose source is `ui`, with their author as the rater",
+        human="feedback scores whose source is `ui`, with their author as the rater",
         scores="feedback scores of `online_scoring` (a model) and `sdk` (an unknown source); `score_results` of "
         "`evaluate`",
         tested="opik 2.2.122",

@@ -25,7 +25,7 @@ class Phoenix(LogReader):
     takes = Takes(
         "annotations of the API or of `get_span_annotations_dataframe` (CSV, Parquet, JSON), frames of "
         "`evaluate_dataframe`, experiments as JSON, or one page with `spans` and `annotations`",
-        people="annotations whose `annotator_kind` is HUMAN, with their user as the rater",
+        human="annotations whose `annotator_kind` is HUMAN, with their user as the rater",
         scores="annotations of LLM and CODE; those without a kind come from an unknown source",
         tested="arize-phoenix-client 3.5.0, arize-phoenix-evals 3.9.4",
     )

@@ -28,7 +28,7 @@ class Weave(LogReader):
     takes = Takes(
         "calls of evaluations (`get_calls`, with feedback where it was asked for), or feedback (`get_feedback`), as "
         "JSON or JSON lines",
-        people="feedback `wandb.annotation.NAME`, 👍 and 👎 (`wandb.reaction.1`), with their creator as the rater",
+        human="feedback `wandb.annotation.NAME`, 👍 and 👎 (`wandb.reaction.1`), with their creator as the rater",
         scores="scores of `Evaluation.predict_and_score`, and feedback `wandb.runnable.NAME`",
         tested="weave 0.54.0",
     )
