@@ -72,7 +72,7 @@ ranked_by : str or Measure, optional
 outputs : {'clustered', 'independent'}, default 'clustered'
     Whether systems and inputs are clusters (`clustered`) or all outputs are `independent`, as in Novikova et al.
     (2017).
-people_pass_from : float, optional
+human_pass_from : float, optional
     Lowest human rating that counts as pass; required where there are more than two values.
 judge_pass_from : float, optional
     Lowest score of a judge that counts as pass; required where it gave more than two values.

@@ -65,7 +65,7 @@ def _facts(data: Dataset, keep_human: bool) -> list[str]:
             f"{count(shared_sources(data.samples), 'source text')} for {count(len(data.inputs), 'input')}: inputs with "
             f"the same source are one cluster ({option('cluster', 'input')} if they are independent)"
         )
-    return [*lines, *_families(data, [s for s in data.systems if keep_people or s not in data.people])]
+    return [*lines, *_families(data, [s for s in data.systems if keep_human or s not in data.human_systems])]
 
 
 def _size(data: Dataset) -> str:

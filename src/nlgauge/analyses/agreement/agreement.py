@@ -187,7 +187,7 @@ def _table(
         shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
         heads={"n": of},
         method=method,
-        notes=people_note(panel) if notes is None else notes,
+        notes=human_note(panel) if notes is None else notes,
         signature=settings,
     )
 

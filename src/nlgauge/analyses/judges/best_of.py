@@ -53,7 +53,7 @@ def best_of(panel: Panel, *, measure: str | None = None, level: float = 0.95) ->
     measure = measure if measure in VALUES else str(Measure.parse(measure))
     if measure in VALUES and verdicts is None:
         raise NeedsMissing(
-            f"{figure} requires human labels and verdicts of every judge that are pass or fail.", code="not_binary"
+            f"{measure} requires human labels and verdicts of every judge that are pass or fail.", code="not_binary"
         )
     result, rows = _of_verdicts(panel, verdicts, measure, level) if verdicts else _of_scores(panel, measure, level)
     best = rows[result.chosen.best]

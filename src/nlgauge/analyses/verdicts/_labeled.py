@@ -73,7 +73,7 @@ def human_pass(panel: Panel, cut: float | None = None) -> HumanPass:
     pooled = panel.human if cube is None else np.where(np.isnan(cube).all(axis=0), panel.human, np.nan)[None]
     stack = np.concatenate([cube, pooled]) if cube is not None else pooled[None]
     levels = np.unique(stack[np.isfinite(stack)])
-    pass_from = _cut(levels, cut, "annotators", "people_pass_from")
+    pass_from = _cut(levels, cut, "annotators", "human_pass_from")
     votes = np.where(np.isfinite(stack), stack >= pass_from, np.nan)
     rated = np.isfinite(votes).any(axis=0)
     share = np.full(rated.shape, np.nan)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nlgauge.analyses._common import people_note, reference, signature
+from nlgauge.analyses._common import human_note, reference, signature
 from nlgauge.analyses.verdicts._labeled import cluster_notes, figure_row, missing_notes, requested_judges
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
@@ -109,7 +109,7 @@ def class_verdicts(panel: Panel, judge: str | None, level: float) -> Table:
             *([f"{tied:,} outputs on which two classes are equally frequent are excluded."] if tied else []),
             *cluster_notes(panel, panel.row_units(judged[0].flat % panel.n_inputs)),
             *missing_notes(rows, {r["measure"]: class_words(r["measure"]) for r in rows}, 6),
-            *people_note(panel),
+            *human_note(panel),
         ],
         facts=facts,
         signature=signature(panel, level=number(level, 2)),

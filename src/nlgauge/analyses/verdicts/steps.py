@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import human_note, signature
 from nlgauge.analyses.verdicts._labeled import figure_row, missing_notes
 from nlgauge.analyses.verdicts._output_parts import OutputParts, complete_outputs, first_failures, output_parts
 from nlgauge.data.panel import Panel
@@ -98,7 +98,7 @@ def steps(
         answers=_answers(rows),
         method=f"{level:.0%} intervals over {len(np.unique(parts.clusters)):,} clusters: parts of one output, and "
         "outputs of one input, are not independent.",
-        notes=[*missing_notes(rows, LABELS), *people_note(panel)],
+        notes=[*missing_notes(rows, LABELS), *human_note(panel)],
         signature=signature(panel, level=number(level, 2)),
     )
 

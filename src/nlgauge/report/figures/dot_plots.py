@@ -267,7 +267,7 @@ def disagreement_points(table: Table) -> go.Figure:
             f"{r['system']}, {r['input']}, {r['aspect']}: {table.text(r, 'output') if r['output'] else '(no text)'}"
             for r in rows
         ]
-        x, y = [r["people_place"] for r in rows], [r["metric_place"] for r in rows]
+        x, y = [r["human_place"] for r in rows], [r["metric_place"] for r in rows]
         drawn.add_trace(marks(x, y, COLORS[k], name=plain(who), texts=[plain(tip) for tip in tips]))
     drawn.add_shape(type="line", x0=0, y0=0, x1=1, y1=1, line={"color": QUIET, "dash": "dot"})
     framed(drawn, 460, margin={"l": 10, "r": 20, "t": 50, "b": 50}, **LEGEND)

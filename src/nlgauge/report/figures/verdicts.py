@@ -36,7 +36,7 @@ def share_dots(table: Table) -> go.Figure:
         if rows:
             ink = QUIET if k == len(judges) else INKS[k % len(INKS)]
             shift = 0 if len(judges) == 1 or k == len(judges) else 0.5 * (k / (len(judges) - 1) - 0.5)
-            who = plain("humans" if name == "people" else name)
+            who = plain("humans" if name == "human" else name)
             x, y = [r["value"] for r in rows], [shown.index(r["measure"]) + shift for r in rows]
             tips = [f"{who}: {r['value']:.0%} of {r['n']:,}" for r in rows]
             drawn.add_trace(marks(x, y, ink, rows=rows, texts=tips, name=who, marker={"size": 11}))

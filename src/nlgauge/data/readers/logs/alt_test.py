@@ -24,7 +24,7 @@ class AltTestReader(LogReader):
     takes = Takes(
         "`human_annotations.json` or its folder, or `NAME_human.json`; `llm_annotations.json` (`NAME_llm.json`) and "
         "`prompts.json` (texts) are optional",
-        people="the labels of every annotator",
+        human="the labels of every annotator",
         scores="the labels of every language model",
         tested="files in the layout of the AltTest repository (it is not a package)",
     )
