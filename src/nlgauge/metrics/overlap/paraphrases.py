@@ -1,7 +1,7 @@
 """Paraphrase matches of METEOR: phrases and their paraphrases from a table in METEOR's format.
 
 Of a table with millions of pairs only those whose phrases both occur in the texts are loaded; the table is streamed
-once per half a million words (paraphrase-en.gz: seconds), so it is never in memory as a whole.
+once per half a million words of different texts (paraphrase-en.gz: seconds), so it is never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -93,9 +93,12 @@ class Matcher:
         return np.cumsum(counts), np.concatenate(result) if result else np.zeros((0, 5), np.int64)
 
     def _parts(self) -> Iterator[range]:
-        size = self.tokens.length[self.pairs.output] + self.tokens.length[self.pairs.reference]
-        part = np.cumsum(size) // WORDS_PER_READ
-        edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(size)]
+        texts = np.column_stack([self.pairs.output, self.pairs.reference]).ravel()
+        size = np.zeros(len(texts), np.int64)
+        _, first = np.unique(texts, return_index=True)  # a text that stands in several pairs is counted once
+        size[first] = self.tokens.length[texts[first]]
+        part = np.cumsum(size.reshape(-1, 2).sum(axis=1)) // WORDS_PER_READ
+        edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(part)]
         return (range(a, b) for a, b in pairwise(edges) if b > a)
 
     def _texts(self, rows: range) -> list[int]:
