@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +18,33 @@ DATA = Path(os.environ.get("NLGAUGE_DATA", REPO.parent / "shared" / "data"))
 
 settings.register_profile("nlgauge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("nlgauge")
+
+
+# Files whose tests share results that are computed once for each process, so one process gets both.
+TOGETHER = {
+    "tests/test_terminal.py": "tests/test_api.py",
+    "tests/analyses/test_canonical_columns.py": "tests/analyses/test_metamorphic.py",
+    "tests/test_options.py": "tests/test_architecture.py",
+    "tests/test_security.py": "tests/test_architecture.py",
+}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadFileScheduling
+
+    class TogetherScheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = str(super()._split_scope(nodeid))
+            return TOGETHER.get(file, file)
+
+    return TogetherScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay until the end, so the garbage collector need not visit them in each round."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)

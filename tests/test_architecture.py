@@ -21,6 +21,7 @@ import nlgauge.metrics
 from loops import for_each
 from nlgauge.cli import VERBS
 from nlgauge.registry import FOLDERS
+from source_tree import nodes, tree
 
 SRC = Path(__file__).resolve().parent.parent / "src" / "nlgauge"
 # Downward only, without exception; files of the root that are not named here stand below all rooms.
@@ -48,11 +49,6 @@ def place(path: Path) -> str:
     return path.relative_to(SRC).as_posix()
 
 
-@cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 each_module = for_each(modules(), name=place)
 
 
@@ -68,7 +64,7 @@ def level(room: str) -> int:
 def imports(path: Path) -> set[str]:
     """All of them, at the top, inside functions and for types only."""
     found = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module == "nlgauge":
@@ -157,9 +153,8 @@ def has_options(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """All of a file, each with the class that it stands in."""
-    whole = tree(path)
-    owner = {id(child): node.name for node in ast.walk(whole) if isinstance(node, ast.ClassDef) for child in node.body}
-    for node in ast.walk(whole):
+    owner = {id(child): node.name for node in nodes(path) if isinstance(node, ast.ClassDef) for child in node.body}
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield owner.get(id(node), ""), node
 
@@ -181,7 +176,7 @@ def test_functions_have_few_parameters() -> None:
 def test_each_class_name_stands_once() -> None:
     where: dict[str, list[str]] = {}
     for path in modules():
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 where.setdefault(node.name, []).append(place(path))
     assert {name: files for name, files in where.items() if len(files) > 1} == {}
@@ -278,7 +273,7 @@ def test_the_package_of_the_papers_imports_public_names_only() -> None:
     for path in sorted(PAPERS.rglob("*.py")):
         if path.name in waiting:
             continue
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Import):
                 wrong += [f"{path.name}: {a.name}" for a in node.names if a.name.startswith("nlgauge.")]
             elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "nlgauge":
@@ -360,7 +355,7 @@ def label(path: Path, line: int, name: str = "") -> str:
 @cache
 def documented_methods() -> tuple[dict[str, set[str]], dict[str, list[str]]]:
     """Return the methods with a docstring and the names of the bases of each class of our own."""
-    classes = [n for _, path in all_modules() for n in ast.walk(tree(path)) if isinstance(n, ast.ClassDef)]
+    classes = [n for _, path in all_modules() for n in nodes(path) if isinstance(n, ast.ClassDef)]
     methods = {c.name: {f.name for f in c.body if isinstance(f, Function) and ast.get_docstring(f)} for c in classes}
     return methods, {c.name: [ast.unparse(base).split(".")[-1].split("[")[0] for base in c.bases] for c in classes}
 
@@ -394,7 +389,7 @@ def test_functions_are_short() -> None:
     """Public functions are exempt: their signatures and docstrings declare the options."""
     problems, public = [], exported()
     for where, path in all_modules():
-        for node in (n for n in ast.walk(tree(path)) if isinstance(n, Function)):
+        for node in (n for n in nodes(path) if isinstance(n, Function)):
             said = node.body[0] if ast.get_docstring(node) else None
             lines = node.end_lineno - node.lineno + 1 - (said.end_lineno - said.lineno + 1 if said else 0)  # type: ignore[operator]
             file = path.relative_to(SRC if path.is_relative_to(SRC) else PAPERS).as_posix()
@@ -440,7 +435,7 @@ def test_our_own_modules_are_imported_at_the_top() -> None:
     """
     problems = []
     for where, path in all_modules():
-        for function in (n for n in ast.walk(tree(path)) if isinstance(n, Function) and n.name != "__getattr__"):
+        for function in (n for n in nodes(path) if isinstance(n, Function) and n.name != "__getattr__"):
             for node in (n for n in ast.walk(function) if ours(n)):
                 noun = where != "papers" and place(path) in LOOKS_UP and ast.unparse(node) == "import nlgauge"
                 if not noun and not has_reason(path, node.lineno):
@@ -458,7 +453,7 @@ def is_literal(node: ast.AST | None) -> bool:
 def test_the_formatter_is_switched_off_for_literals_only() -> None:
     problems = []
     for where, path in all_modules():
-        ends = {n.end_lineno: n for n in reversed([*ast.walk(tree(path))]) if isinstance(n, ast.stmt)}
+        ends = {n.end_lineno: n for n in reversed([*nodes(path)]) if isinstance(n, ast.stmt)}
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if re.search(r"#\s*fmt:\s*(skip|off)", line):
                 node = ends.get(number)

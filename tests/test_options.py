@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.options import LABELED, ONE_COLUMN, command_line, option, parse_columns, write_columns
+from source_tree import nodes
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "nlgauge"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
@@ -82,12 +83,12 @@ def test_every_role_is_named_on_the_command_line_by_columns() -> None:
 
 def _texts(path: Path) -> list[tuple[int, str]]:
     """Texts of a file that are no docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     holders = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docs = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, holders) and ast.get_docstring(node)}  # type: ignore[attr-defined]
+    documented = [n for n in nodes(path) if isinstance(n, holders) and ast.get_docstring(n, clean=False)]
+    docs = {id(node.body[0].value) for node in documented}  # type: ignore[attr-defined]
     return [
         (node.lineno, node.value)
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
     ]
 

@@ -12,7 +12,6 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from nlgauge.metrics.judge.secret import Secret
 from nlgauge.metrics.judge.task import filled, load_task
 from nlgauge.scoring.store import Store, StoredScore
 from nlgauge.spec import parse_spec
+from source_tree import nodes
 
 SRC = Path(__file__).resolve().parent.parent / "src" / "nlgauge"
 MODULES = sorted(SRC.rglob("*.py"))
@@ -47,21 +47,27 @@ RUNS = {
     "yaml.full_load",
 }
 UNPACKS = {"extractall", "extract", "unpack_archive"}
+# Options whose value decides whether a call is safe.
+OPTIONS = {
+    "allow_pickle", "autoescape", "gguf_file", "shell", "trust_remote_code", "use_safetensors", "weights_only",
+}  # fmt: skip
 
 
-@cache
-def nodes(path: Path) -> list[ast.AST]:
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+def dotted(node: ast.expr) -> str:
+    """The names of what is called, such as `np.load`; what is no name stands as `?`."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else "?"
 
 
 def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
     for node in nodes(path):
         if isinstance(node, ast.Call):
-            yield ast.unparse(node.func), node
+            yield dotted(node.func), node
 
 
 def given(call: ast.Call) -> dict[str, str]:
-    return {word.arg or "**": ast.unparse(word.value) for word in call.keywords}
+    return {word.arg: ast.unparse(word.value) for word in call.keywords if word.arg in OPTIONS}
 
 
 @for_each(MODULES, name=lambda p: p.relative_to(SRC))

@@ -211,6 +211,12 @@ def given() -> Given:
     return Given(frame, pl.DataFrame(votes, schema=Dataset.COMPARISONS))
 
 
+@functools.cache
+def table_of(name: str) -> Table:
+    """The table of an analysis of these data, for all tests of a process."""
+    return given().table(name)
+
+
 # --- relatives ---
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 
 import pytest
-from metamorphic_data import given
+from metamorphic_data import table_of as table
 
 from nlgauge import registry
-from nlgauge.table import Table
 
 ANALYSES = registry.names("analysis")
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -27,11 +25,6 @@ TYPES = {
     "p": (int, float),
     "n": int,
 }
-
-
-@functools.cache
-def table(name: str) -> Table:
-    return given().table(name)
 
 
 @pytest.mark.parametrize("name", ANALYSES)

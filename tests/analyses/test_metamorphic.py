@@ -25,6 +25,7 @@ from metamorphic_data import (
     renamed_systems,
     shuffled_columns,
     shuffled_rows,
+    table_of,
     turned,
     with_constant,
 )
@@ -36,7 +37,7 @@ ANALYSES = registry.names("analysis")
 
 @functools.cache
 def original(name: str) -> tuple[str, ...]:
-    return tuple(facts(given().table(name)))
+    return tuple(facts(table_of(name)))
 
 
 @functools.cache
