@@ -73,8 +73,8 @@ def test_coverage_of_a_count_is_that_of_its_simulation() -> None:
     from nlgauge.stats.agreement.proportion import proportion_interval
 
     drawn = binom.rvs(30, 0.2, size=200_000, random_state=1)
-    low, high = proportion_interval(drawn, 30, one_tail=True)
-    held = float(((low <= 0.2) & (high >= 0.2)).mean())
+    low, high = proportion_interval(np.arange(31), 30, one_tail=True)
+    held = float(((low <= 0.2) & (high >= 0.2))[drawn].mean())
     assert abs(held - count_coverage(30, 0.2)) < 0.003
 
 
@@ -88,8 +88,8 @@ def test_no_interval_from_two_counts_of_errors_is_in_the_band_everywhere() -> No
 
 @pytest.mark.parametrize("grouping", ["input", "item"])
 def test_correlations_by_group_hold_that_of_inputs_like_these(grouping: str) -> None:
-    for row in groups.grouped_coverage(grouping, 100, 0.9, 60):
-        assert at_least(0.93, row["coverage"], 60), row
+    for row in groups.grouped_coverage(grouping, 100, 0.9, 40):
+        assert at_least(0.93, row["coverage"], 40), row
 
 
 def test_a_good_judge_saves_a_third_of_the_width_and_alone_misses_the_truth() -> None:
@@ -99,9 +99,9 @@ def test_a_good_judge_saves_a_third_of_the_width_and_alone_misses_the_truth() ->
 
 
 def test_intervals_of_all_differences_hold_together() -> None:
-    row = world.systems_coverage(30, "verdict", 60)[0]
-    assert at_least(0.93, row["all differences"], 60)
-    assert at_least(0.95, row["all ranks"], 60)
+    row = world.systems_coverage(30, "verdict", 40)[0]
+    assert at_least(0.93, row["all differences"], 40)
+    assert at_least(0.95, row["all ranks"], 40)
 
 
 def test_a_cell_is_computed_again_when_its_code_changes_and_not_for_a_comment(tmp_path: Path) -> None:

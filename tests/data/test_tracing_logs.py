@@ -136,11 +136,12 @@ def test_run_check_and_gate_treat_only_human_judgments_as_human(name: str, tmp_p
 def test_optional_fields_may_be_missing_and_what_is_needed_is_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     text = (FOLDER / name).read_text(encoding="utf-8")
-    for removed in ("metadata", "explanation", "comment", "reason", "created_at", "identifier", "user_name", "creator"):
-        rows = [json.loads(text)] if name.endswith(".json") else [json.loads(line) for line in text.splitlines()]
+    rows = [json.loads(text)] if name.endswith(".json") else [json.loads(line) for line in text.splitlines()]
+    aspects = sorted(ng.load(FOLDER / name).aspects)
+    optional = ("metadata", "explanation", "comment", "reason", "created_at", "identifier", "user_name", "creator")
+    for removed in (key for key in optional if f'"{key}"' in text):
         path.write_text("".join(json.dumps(without(row, removed)) + "\n" for row in rows), encoding="utf-8")
-        data = ng.load(path)
-        assert sorted(data.aspects) == sorted(ng.load(FOLDER / name).aspects), removed
+        assert sorted(ng.load(path).aspects) == aspects, removed
 
 
 def without(value: Any, key: str) -> Any:

@@ -111,8 +111,9 @@ def test_each_planted_weakness_is_found_and_nothing_else(weakness: str) -> None:
     assert f"Significant weaknesses: {weakness}." in table.answers[0]
 
 
-def test_a_clean_judge_is_accused_no_more_often_than_stated() -> None:
-    """Ratings with noise that does not depend on the attack: any accusation in at most 5% of 400 probes."""
+@pytest.mark.parametrize("probes", [80, pytest.param(400, marks=pytest.mark.long)])
+def test_a_clean_judge_is_accused_no_more_often_than_stated(probes: int) -> None:
+    """Ratings with noise that does not depend on the attack: any accusation in at most 5% of the probes."""
     rng = np.random.default_rng(1)
-    accused = sum(any(row["weakness"] for row in ratings(rng=rng)) for _ in range(400))
-    assert accused <= binom.ppf(0.999, 400, ALPHA)
+    accused = sum(any(row["weakness"] for row in ratings(rng=rng)) for _ in range(probes))
+    assert accused <= binom.ppf(0.999, probes, ALPHA)

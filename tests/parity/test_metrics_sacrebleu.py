@@ -78,6 +78,7 @@ def test_bleu_with_other_tokenizers_equals_sacrebleu(tokenize: str, given_sample
     assert_equal_to(theirs, f"bleu(tokenize='{tokenize}', effective_order=True)", given_samples)
 
 
+@settings(max_examples=60)
 @given(samples, st.sampled_from([0, 1, 2]), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 2, 3]))
 @example([("a", ["b"])], 2, True, False, False, 2)
 def test_chrf_equals_sacrebleu(

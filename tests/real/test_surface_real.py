@@ -116,8 +116,12 @@ def test_sim_follows_the_published_similarity(batch: Batch, published: pl.DataFr
 
 
 @pytest.mark.slow
-def test_the_parser_score_follows_the_published_one_and_the_ratings_as_much(published: pl.DataFrame) -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_the_parser_score_follows_the_published_one_and_the_ratings_as_much(
+    published: pl.DataFrame, every: int
+) -> None:
     """Theirs is a log-probability of the Stanford parser, which grows with length; ours a cost that does not."""
+    published = published.gather_every(every)
     metric = metric_from_spec("prs")
     try:
         metric.ready()

@@ -48,7 +48,7 @@ def assert_consistent(made: Contrasts, level: float = 0.95) -> None:
         assert pairs.better[a, b]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))  # each third and each fourth is special
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 def test_ranks_tiers_p_values_and_the_set_never_contradict_each_other(seed: int, gaps: float) -> None:
     x, z = panel(seed, noise=(0.8, 1.2, 1.3, 2.0, 3.0), gaps=gaps)
@@ -83,7 +83,7 @@ def test_the_set_holds_the_best_and_drops_what_is_clearly_worse() -> None:
 
 def test_equal_metrics_stay_in_the_set_together_as_often_as_the_level_says() -> None:
     """Eight metrics that are equally good: single tests would drop one far more often than in 5% of data sets."""
-    trials = 200
+    trials = 120
     at_once, single = 0, 0
     for seed in range(trials):
         made = contrasts(*panel(1000 + seed, noise=(1.0,) * 8, systems=12, inputs=24), MEASURE)
@@ -186,7 +186,7 @@ def test_the_swap_test_depends_on_its_seed_and_on_nothing_else() -> None:
     assert first.tests.draws == 99
 
 
-def rounded_is_better(measure: str, trials: int = 400) -> int:
+def rounded_is_better(measure: str, trials: int) -> int:
     """In how many data sets a metric, rounded to half standard deviations, is significantly better than itself."""
     count = 0
     for seed in range(trials):
@@ -198,6 +198,6 @@ def rounded_is_better(measure: str, trials: int = 400) -> int:
 
 def test_a_rounded_copy_is_not_significantly_better_than_its_original() -> None:
     """Rounding can only lose information. Kendall's tau-b rewards the ties that it makes; pairwise accuracy does not."""
-    limit = stats.binom.ppf(0.999, 400, 0.025)
-    assert rounded_is_better(MEASURE) <= limit
-    assert rounded_is_better("input/kendall") > limit
+    limit = stats.binom.ppf(0.999, 200, 0.025)
+    assert rounded_is_better(MEASURE, 200) <= limit
+    assert rounded_is_better("input/kendall", 200) > limit
