@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nlgauge.foreign_text import CELL, cut, visible
-from nlgauge.report.figures import figure_of
+from nlgauge.report.figures import figure_json
 from nlgauge.report.figures.svg import svg_of
 from nlgauge.report.sections import Finding
 from nlgauge.report.sections.words import sentence
@@ -74,7 +74,7 @@ def drawing(table: Table) -> Markup | None:
 
     svg: Markup | None
     if "__svg__" not in table.__dict__:
-        figure = figure_of(table)
+        figure = figure_json(table)
         svg = None if figure is None else Markup(visible(svg_of(figure, table.title)))
         table.__dict__["__svg__"] = svg
     svg = table.__dict__["__svg__"]

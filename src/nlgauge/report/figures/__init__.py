@@ -1,24 +1,25 @@
 """Figures: functions from the Table of an analysis to a plotly figure, one look for all.
 
-A picture registers itself with `@figure("analysis", …)`.
+A picture registers itself with `@figure("analysis", …)`. It is made as the JSON of plotly, which the report draws
+itself; Python gets plotly's own figure.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from nlgauge import registry
 from nlgauge.errors import NlgaugeError
+from nlgauge.report.figures.plotly_json import to_plotly
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Draw = TypeVar("Draw", bound="Callable[[Table], go.Figure | None]")
 
-
-def figure(*kinds: str) -> Callable[[Draw], Draw]:
+def figure(*kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function as the figure of analyses.
 
     Parameters
@@ -29,26 +30,35 @@ def figure(*kinds: str) -> Callable[[Draw], Draw]:
     Returns
     -------
     callable
-        The decorator of a function from a Table to a plotly figure.
+        The decorator of a function from a Table to a figure; called, the function returns plotly's own figure.
     """
 
-    def keep(draw: Draw) -> Draw:
+    def keep(draw: Callable[..., Any]) -> Callable[..., Any]:
         for kind in kinds:
             registry.register("figure", kind)(draw)
-        return draw
+
+        @functools.wraps(draw)
+        def drawn(*args: Any, **options: Any) -> Any:
+            return to_plotly(draw(*args, **options))
+
+        return drawn
 
     return keep
 
 
 def figure_of(table: Table, figure: str | None = None) -> go.Figure | None:
-    """The picture of a table, or None where there is none to draw; `figure`: see `plot`."""
+    """The plotly figure of a table, or None where there is none to draw; `figure`: see `plot`."""
+    return to_plotly(figure_json(table, figure))
+
+
+def figure_json(table: Table, figure: str | None = None) -> Any:
+    """The figure of a table as the report draws it, or None where there is none to draw."""
     name = figure or table.kind
     if (kind := name.rpartition("@")[2]) != table.kind:
         raise NlgaugeError(f"figure {name}: draws tables of '{kind}', and this is one of '{table.kind}'.")
     if name not in registry.names("figure") and not registry.names_code(name):
         return None
-    draw: Callable[[Table], go.Figure | None] = registry.get("figure", name, allow_code=figure is not None)
-    return draw(table) if table.rows else None
+    return registry.get("figure", name, allow_code=figure is not None)(table) if table.rows else None
 
 
 def plot(table: Table, figure: str | None = None) -> go.Figure:

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import LEGEND, QUIET, framed, key, panels, plain
+from nlgauge.report.figures.plotly_json import Figure, bar, scatter
 from nlgauge.table import Row, Table
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 # As in the paper. Figures 3, 4 and 6 part metrics by their need of references, Figure 5 by what they match.
 KINDS = {
@@ -56,9 +54,10 @@ def match_of(metric: str) -> str:
     return "matches words" if metric.startswith(WORDS) and metric != "BLEURT" else "matches embeddings"
 
 
+@figure()
 def alignment_bars(
     *tables: Table, titles: Sequence[str] = (), leave: Sequence[str] = (), kind: Callable[[str], str] = kind_of
-) -> go.Figure:
+) -> Figure:
     """Published correlations as bars (dark Pearson, light Spearman), ours as diamonds; one panel a table and data set.
 
     Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of
@@ -80,7 +79,7 @@ def alignment_bars(
     words = [f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items() if k in there]
     # Short lines, for narrow pictures.
     lines = ["  ".join(words[:2]), *words[2:], "as printed: full r, pale ρ  ◆ r of NLGauge"]
-    return key(figure, "<br>".join(lines), 26, top=True, align="left").update_layout(margin_t=70 + 15 * len(lines))
+    return key(figure, "<br>".join(lines), 26, top=True, align="left").update_layout(margin={"t": 70 + 15 * len(lines)})
 
 
 def _sets(table: Table) -> list[tuple[str, list[Row]]]:
@@ -103,8 +102,6 @@ def _order(metric: str, rows: Sequence[Row], kind: Callable[[str], str]) -> tupl
 
 def _bars(rows: Sequence[Row], names: Sequence[str], kind: Callable[[str], str]) -> list[Any]:
     """Two narrow bars side by side; `offset` puts them there."""
-    import plotly.graph_objects as go
-
     both = _both(rows)
     width = BOTH if both else ALONE
     bars = []
@@ -114,7 +111,7 @@ def _bars(rows: Sequence[Row], names: Sequence[str], kind: Callable[[str], str])
             continue
         start = -width / 2 if not both else (-width if coefficient == "pearson" else 0.0)
         bars.append(
-            go.Bar(
+            bar(
                 x=[names.index(r["metric"]) for r in own_rows],
                 y=[float(str(r["printed"]).replace("−", "-")) for r in own_rows],
                 text=[_shown(r["metric"]) for r in own_rows],
@@ -135,11 +132,9 @@ def _both(rows: Sequence[Row]) -> bool:
 
 def _diamonds(rows: Sequence[Row], names: Sequence[str]) -> Any:
     """On the middle of the Pearson bars."""
-    import plotly.graph_objects as go
-
     own_rows = [r for r in rows if r["coefficient"] == "pearson" and not math.isnan(r["ours"])]
     left = BOTH / 2 if _both(rows) else 0.0
-    return go.Scatter(
+    return scatter(
         x=[names.index(r["metric"]) - left for r in own_rows],
         y=[r["ours"] for r in own_rows],
         mode="markers",
@@ -152,13 +147,11 @@ def _diamonds(rows: Sequence[Row], names: Sequence[str]) -> Any:
 
 
 @figure("alignment-accuracy")
-def accuracy_curves(table: Table) -> go.Figure:
+def accuracy_curves(table: Table) -> Figure:
     """Accuracy of the alignment against the metric's correlation, one panel a task, Pearson and Spearman (Figure 7).
 
     Rows: task, accuracy, pearson, spearman and, where it helps, label (what the model was).
     """
-    import plotly.graph_objects as go
-
     tasks = list(dict.fromkeys(str(row["task"]) for row in table))
     figure, places = panels(
         tasks, most=3 if len(tasks) < 4 else 2, apart=100, horizontal_spacing=0.12, shared_yaxes=False
@@ -167,7 +160,7 @@ def accuracy_curves(table: Table) -> go.Figure:
         rows = sorted((r for r in table if str(r["task"]) == task), key=lambda r: r["accuracy"])
         for name, (color, sign, dash) in CURVES.items():
             figure.add_trace(
-                go.Scatter(
+                scatter(
                     x=[r["accuracy"] for r in rows],
                     y=[r[name] for r in rows],
                     mode="lines+markers",
@@ -191,14 +184,12 @@ def accuracy_curves(table: Table) -> go.Figure:
 
 
 @figure("reproduce")
-def printed_and_ours(table: Table) -> go.Figure:
+def printed_and_ours(table: Table) -> Figure:
     """Each cell a point: as printed across, ours upwards; on the line they are the same."""
-    import plotly.graph_objects as go
-
     said = "stated" if "stated" in table.columns else "printed"  # a claim, or a cell
     keys = table.columns[: table.columns.index(said)]
     rows = [(float(str(r[said]).replace("−", "-").replace(",", "")), r) for r in table if not math.isnan(r["ours"])]
-    figure = go.Figure()
+    figure = Figure()
     ends = [v for printed, r in rows for v in (printed, r["ours"])]
     if ends:
         low, high = min(ends), max(ends)
@@ -207,7 +198,7 @@ def printed_and_ours(table: Table) -> go.Figure:
         own_rows = [(printed, r) for printed, r in rows if r["verdict"] == verdict]
         if own_rows:
             figure.add_trace(
-                go.Scatter(
+                scatter(
                     x=[printed for printed, _ in own_rows],
                     y=[r["ours"] for _, r in own_rows],
                     mode="markers",

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.number import percent
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import COLORS, SIGNS, cut, distinct, framed, lanes, marks, plain, there
+from nlgauge.report.figures.plotly_json import Figure
 from nlgauge.table import Table
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 
 @figure("rank")
-def strength_dots(table: Table) -> go.Figure:
+def strength_dots(table: Table) -> Figure:
     """Systems, best by people on top: chance to beat an average other, one sign a side; lines part the tiers."""
-    import plotly.graph_objects as go
-
     sides, names = distinct(table, "side")[:7], distinct(table, "system")
     place = {name: k for k, name in enumerate(names)}
-    drawn = go.Figure()
+    drawn = Figure()
     for k, side in enumerate(sides):
         rows = [
             {**r, "value": 100 * r["win_chance"], "low": 100 * r["win_low"], "high": 100 * r["win_high"]}

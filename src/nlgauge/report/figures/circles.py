@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.analyses.agreement.inter_metric import PEOPLE
 from nlgauge.number import number
+from nlgauge.report.figures import figure
 from nlgauge.report.figures.heat_maps import by_wins
 from nlgauge.report.figures.look import DIVERGING, QUIET, distinct, framed, key, panels, plain, there
+from nlgauge.report.figures.plotly_json import Figure, scatter
 from nlgauge.table import Table
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
 
 
-def correlation_circles(table: Table, cell: int = 0) -> go.Figure:
+@figure()
+def correlation_circles(table: Table, cell: int = 0) -> Figure:
     """`inter-metric` as circles: blue positive, orange negative, larger is stronger; people bordered (Figure 1).
     `cell`: pixels of the largest circle, for a narrow picture.
     """
-    import plotly.graph_objects as go
-
     names = distinct(table, "metric")
     people = len({row["metric"] for row in table if row["kind"] == "human"})
     tall = _cell(len(names))
     cell = cell or tall
     points = [(row["other"], row["metric"], row["value"]) for row in table if row["metric"] != row["other"]]
-    figure = go.Figure(_circles(points, cell))
+    figure = Figure(_circles(points, cell))
     if people:
         figure.add_shape(
             type="rect",
@@ -45,7 +43,8 @@ def correlation_circles(table: Table, cell: int = 0) -> go.Figure:
     return _square(figure, [n.removeprefix(PEOPLE) for n in names], names, tall)
 
 
-def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"), width: int = 760) -> go.Figure:
+@figure()
+def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"), width: int = 760) -> Figure:
     """`quality-bins` of one or several aspects: a panel a bin, aspects down, metrics across (Figure 3)."""
     rows = [row for table in tables for row in table]
     metrics, aspects = distinct(rows, "metric"), distinct(rows, "aspect")
@@ -75,10 +74,9 @@ def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"
     return figure
 
 
-def not_different(table: Table, level: float = 0.05) -> go.Figure:
+@figure()
+def not_different(table: Table, level: float = 0.05) -> Figure:
     """`compare-pairs` (test=williams): a cross where two metrics do not differ significantly (Figure 2)."""
-    import plotly.graph_objects as go
-
     names = by_wins(table)
     cell = _cell(len(names))
     # One number a pair; a pair without one is left empty, which the note of the table explains.
@@ -86,8 +84,8 @@ def not_different(table: Table, level: float = 0.05) -> go.Figure:
     pairs = [
         (row[a], row[b], row["p_corrected"]) for row in alike for a, b in (("better", "worse"), ("worse", "better"))
     ]
-    figure = go.Figure(
-        go.Scatter(
+    figure = Figure(
+        scatter(
             x=[plain(a) for a, _, _ in pairs],
             y=[plain(b) for _, b, _ in pairs],
             mode="markers",
@@ -102,10 +100,8 @@ def not_different(table: Table, level: float = 0.05) -> go.Figure:
 
 
 def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = False) -> Any:
-    import plotly.graph_objects as go
-
     placed = [point for point in points if there(point[2])]
-    return go.Scatter(
+    return scatter(
         x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in placed],
         y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in placed],
         mode="markers+text" if texts else "markers",
@@ -124,7 +120,7 @@ def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = 
     )
 
 
-def _legend(figure: go.Figure, shift: int, more: str = "", top: bool = False) -> None:
+def _legend(figure: Figure, shift: int, more: str = "", top: bool = False) -> None:
     words = (
         f"<span style='color:{POSITIVE}'>● positive</span>  <span style='color:{NEGATIVE}'>● negative</span>  "
         f"area: strength{more}"
@@ -132,7 +128,7 @@ def _legend(figure: go.Figure, shift: int, more: str = "", top: bool = False) ->
     key(figure, words, shift, top, align="left")
 
 
-def _square(figure: go.Figure, shown: Sequence[str], names: Sequence[str], cell: int) -> go.Figure:
+def _square(figure: Figure, shown: Sequence[str], names: Sequence[str], cell: int) -> Figure:
     axis = {
         "type": "category",
         "categoryorder": "array",

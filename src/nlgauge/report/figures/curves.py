@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.number import number
 from nlgauge.report.figures import figure
@@ -28,23 +28,19 @@ from nlgauge.report.figures.look import (
     there,
     whiskers,
 )
+from nlgauge.report.figures.plotly_json import Figure, scatter
 from nlgauge.table import Row, Table, grouped
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 FEW_LINES = 6  # whose whiskers can be distinguished
 
 
 @figure("plan")
-def power_curve(table: Table) -> go.Figure:
+def power_curve(table: Table) -> Figure:
     """Power against the number of inputs, systems or raters; the dashed line is the power asked for."""
-    import plotly.graph_objects as go
-
     axis = next(name for name in ("inputs", "systems", "raters") if name in table.columns)
     rows = [row for row in table if there(row["power"])]
-    drawn = go.Figure(
-        go.Scatter(
+    drawn = Figure(
+        scatter(
             x=[str(row[axis]) for row in rows],
             y=[row["power"] for row in rows],
             mode="lines+markers+text",
@@ -71,22 +67,22 @@ def power_curve(table: Table) -> go.Figure:
 
 
 @figure("labels-needed")
-def label_curve(table: Table) -> go.Figure:
+def label_curve(table: Table) -> Figure:
     """Width of the interval, or share of studies that decide, by labels, one line per judge; dashed: as asked for."""
-    import plotly.graph_objects as go
-
     falls = any(row["measure"] == "estimate" for row in table)
-    drawn = go.Figure()
+    drawn = Figure()
     for k, name in enumerate(distinct(table, "metric")):
         rows = [row for row in table if row["metric"] == name and there(row["value"])]
-        drawn.add_scatter(
-            x=[row["labels"] for row in rows],
-            y=[row["value"] for row in rows],
-            mode="lines+markers",
-            name="labels alone" if name == "human" else name,
-            line={"color": QUIET if name == "human" else COLORS[k % len(COLORS)]},
-            error_y={"type": "data", "array": [1.96 * row["se"] for row in rows], "thickness": 1.2},
-            hovertemplate="%{x} labels: %{y:.3f}<extra></extra>",
+        drawn.add_trace(
+            scatter(
+                x=[row["labels"] for row in rows],
+                y=[row["value"] for row in rows],
+                mode="lines+markers",
+                name="labels alone" if name == "human" else name,
+                line={"color": QUIET if name == "human" else COLORS[k % len(COLORS)]},
+                error_y={"type": "data", "array": [1.96 * row["se"] for row in rows], "thickness": 1.2},
+                hovertemplate="%{x} labels: %{y:.3f}<extra></extra>",
+            )
         )
     target = next(row["target"] for row in table)
     drawn.add_hline(
@@ -102,7 +98,7 @@ def label_curve(table: Table) -> go.Figure:
 
 
 @figure("relation", "scale")
-def study_curves(table: Table, *more: Table, across: int = 4) -> go.Figure:
+def study_curves(table: Table, *more: Table, across: int = 4) -> Figure:
     """One panel per grouping, one line per coefficient, labeled at its end: Figure 1 (ρ_sys, μ_ρ) and 2 (scale size).
 
     The panels of a further table are below; `across`: panels next to each other.
@@ -129,9 +125,7 @@ def _steps(table: Table) -> tuple[str, list[Row]]:
     return table.heading(axis), [{**row, "at": row[axis]} for row in table]
 
 
-def _add_line(drawn: go.Figure, every: list[Row], measure: str, title: str, at: dict[str, int]) -> None:
-    import plotly.graph_objects as go
-
+def _add_line(drawn: Figure, every: list[Row], measure: str, title: str, at: dict[str, int]) -> None:
     rows = [row for row in every if row["measure"] == measure]
     grouping, _, coefficient = measure.partition("/")
     # The letters stand at different points of the lines, which run close together.
@@ -143,7 +137,7 @@ def _add_line(drawn: go.Figure, every: list[Row], measure: str, title: str, at: 
     above = [r["value"] for r in every if r["measure"] == other]
     below = coefficient == "kendall" or (len(above) == len(rows) and bool(rows[place]["value"] < above[place] - 1e-9))
     drawn.add_trace(
-        go.Scatter(
+        scatter(
             x=[row["at"] for row in rows],
             y=[row["value"] for row in rows],
             mode="lines+markers+text",
@@ -161,10 +155,8 @@ def _add_line(drawn: go.Figure, every: list[Row], measure: str, title: str, at: 
 
 
 @figure("fineness")
-def fineness_lines(table: Table) -> go.Figure:
+def fineness_lines(table: Table) -> Figure:
     """One small picture a coefficient: the measure over versions from fine to coarse, one line per judge."""
-    import plotly.graph_objects as go
-
     measures, judges = distinct(table, "measure"), distinct(table, "metric")
     level = next((g for g in ("input", "global", "item", "system") if any(m.startswith(f"{g}/") for m in measures)), "")
     shown = [m for m in measures if m.startswith(f"{level}/")][:3]
@@ -177,7 +169,7 @@ def fineness_lines(table: Table) -> go.Figure:
         for measure, at in zip(shown, places, strict=True):
             by_key = {r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure}
             drawn.add_trace(
-                go.Scatter(
+                scatter(
                     x=order,
                     y=[by_key.get(v) for v in order],
                     mode="lines+markers",
@@ -196,11 +188,9 @@ def fineness_lines(table: Table) -> go.Figure:
 
 
 @figure("progress")
-def over_years(table: Table) -> go.Figure:
+def over_years(table: Table) -> Figure:
     """One line per aspect, from year to year; what was new is in the tips (Fig. 1). Many lines have no whiskers."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = Figure()
     known = grouped((row for row in table if there(row["value"])), "aspect")
     values = [
         row[end] for rows in known.values() for row in rows for end in ("low", "high", "value") if there(row[end])
@@ -221,7 +211,7 @@ def over_years(table: Table) -> go.Figure:
             font={"color": ink},
         )
         drawn.add_trace(
-            go.Scatter(
+            scatter(
                 x=[row["year"] + aside for row in rows],
                 customdata=[row["year"] for row in rows],
                 y=[row["value"] for row in rows],
@@ -247,7 +237,7 @@ def over_years(table: Table) -> go.Figure:
 
 
 @figure("portfolio")
-def gain_curve(table: Table) -> go.Figure:
+def gain_curve(table: Table) -> Figure:
     """What sets of growing size reach on held-out inputs; filled: kept by the stop rule, dashes: all metrics."""
     aspects = distinct(table, "aspect")
     drawn, places = panels(aspects, apart=170, horizontal_spacing=0.1, shared_yaxes=False)
@@ -261,12 +251,10 @@ def gain_curve(table: Table) -> go.Figure:
 
 
 def _gains(rows: list[Row]) -> list[Any]:
-    import plotly.graph_objects as go
-
     steps, whole = ([row for row in rows if (row["chosen"] is None) == last] for last in (False, True))
     names = [cut(f"{'+ ' if row['size'] > 1 else ''}{row['added']}", 22) for row in steps]
     traces = [
-        go.Scatter(
+        scatter(
             x=names,
             y=[row["value"] for row in steps],
             mode="lines+markers",
@@ -285,7 +273,7 @@ def _gains(rows: list[Row]) -> list[Any]:
         words = f"all {whole[0]['size']} metrics: %{{y:.3f}}<extra></extra>"
         line = {"color": QUIET, "dash": "dash"}
         traces.append(
-            go.Scatter(x=[names[0], names[-1]], y=[whole[0]["value"]] * 2, mode="lines", line=line, hovertemplate=words)
+            scatter(x=[names[0], names[-1]], y=[whole[0]["value"]] * 2, mode="lines", line=line, hovertemplate=words)
         )
     return traces
 
@@ -294,10 +282,9 @@ def _held_out(table: Table) -> str:
     return f"{plain(table.rows[0]['measure'])} on held-out data"
 
 
-def transfer_lines(table: Table) -> go.Figure:
+@figure()
+def transfer_lines(table: Table) -> Figure:
     """One line a family (or metric) over the groups of data, named at its end (nimah2023, Figure 1)."""
-    import plotly.graph_objects as go
-
     line = "metric" if "metric" in table.columns else "family"
     across = "group" if "group" in table.columns else "data"
     groups = [str(group) for group in distinct(table, across)]
@@ -306,11 +293,11 @@ def transfer_lines(table: Table) -> go.Figure:
     values = [row["value"] for rows in by_key.values() for row in rows]
     height = 150 + max(300, 26 * len(by_key))
     places = apart(last, ((max(values, default=1) - min(values, default=0)) or 1.0) * 22 / (height - 110))
-    drawn = go.Figure()
+    drawn = Figure()
     for k, (name, rows) in enumerate(by_key.items()):
         ink = COLORS[k % len(COLORS)]
         drawn.add_trace(
-            go.Scatter(
+            scatter(
                 x=[str(row[across]) for row in rows],
                 y=[row["value"] for row in rows],
                 mode="lines+markers",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.number import number
 from nlgauge.report.figures import figure
@@ -28,10 +28,8 @@ from nlgauge.report.figures.look import (
     there,
     upright,
 )
+from nlgauge.report.figures.plotly_json import Figure
 from nlgauge.table import Row, Table
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 Point = tuple[str, float, str, bool]  # line, value, tip, filled
 MAX_USE_ROWS = 15  # metrics in the figure of uses
@@ -52,15 +50,13 @@ KS_AND_ORDER = {
 
 
 @figure("compare")
-def rank_picture(table: Table) -> go.Figure:
+def rank_picture(table: Table) -> Figure:
     """Best metric on top; dot and interval; at the right a bar joins metrics of which no two differ significantly."""
-    import plotly.graph_objects as go
-
     rows = [row for row in table if there(row["value"])]
     groups = joined([row["metric"] for row in rows], table.facts["no_different_from"])
     lanes = max((lane for *_, lane in groups), default=-1) + 1
     share = min(0.35, LANE * (lanes + 1)) if groups else 0.0
-    drawn = go.Figure(_with_intervals(rows, [f"{row['rank']}  {row['metric']}" for row in rows], ACCENT))
+    drawn = Figure(_with_intervals(rows, [f"{row['rank']}  {row['metric']}" for row in rows], ACCENT))
     framed(
         drawn,
         110 + 26 * len(rows),
@@ -114,7 +110,7 @@ def joined(names: list[str], alike: dict[str, list[str]]) -> list[tuple[int, int
 
 
 @figure("intervals")
-def interval_plot(table: Table) -> go.Figure:
+def interval_plot(table: Table) -> Figure:
     """One panel a measure, metrics down the side, the value with its interval."""
     measures, names = distinct(table, "measure"), distinct(table, "metric")
     tall = 26 * len(names) + 70
@@ -138,7 +134,7 @@ def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: A
 
 
 @figure("uses")
-def use_dots(table: Table) -> go.Figure:
+def use_dots(table: Table) -> Figure:
     """Metrics down the side (the first ones of many), dots with intervals for each use; 0.5 is chance."""
     uses, names = distinct(table, "use"), distinct(table, "metric")[:MAX_USE_ROWS]
     drawn, places = panels(uses, most=len(uses))
@@ -146,9 +142,11 @@ def use_dots(table: Table) -> go.Figure:
         for verdict, (ink, sign, _) in BADGES.items():
             rows = [r for r in table if r["use"] == use and r["badge"] == verdict and there(r["value"])]
             rows = [r for r in rows if r["metric"] in names]
-            dots = _with_intervals(rows, [r["metric"] for r in rows], ink, symbol=sign, line={"color": ink, "width": 2})
+            points = _with_intervals(
+                rows, [r["metric"] for r in rows], ink, symbol=sign, line={"color": ink, "width": 2}
+            )
             drawn.add_trace(
-                dots.update(name=verdict, hovertemplate="%{y}<br>" + verdict + ": %{text}<extra></extra>"), **at
+                points | {"name": verdict, "hovertemplate": "%{y}<br>" + verdict + ": %{text}<extra></extra>"}, **at
             )
     chance = [upright(0.5, f"x{n}", f"y{n} domain") for n in ("", *range(2, len(uses) + 1))]
     listed(
@@ -163,7 +161,7 @@ def use_dots(table: Table) -> go.Figure:
 
 
 @figure("discrimination", "system-discrimination", "system-preference", "transfer")
-def column_dots(table: Table) -> go.Figure:
+def column_dots(table: Table) -> Figure:
     """Draw one line per metric and one mark per column of a table that has a `layout`.
 
     Parameters
@@ -174,14 +172,12 @@ def column_dots(table: Table) -> go.Figure:
     -------
     plotly figure
     """
-    import plotly.graph_objects as go
-
     layout = table.layout
     assert layout is not None  # these analyses always have one
     series: dict[Any, list[Row]] = {}
     for row in table:
         series.setdefault(layout.head(layout.place(row)[1]), []).append(row)
-    drawn = go.Figure(
+    drawn = Figure(
         [marked(n, k, [(table.line_name(r), r["value"]) for r in rows]) for k, (n, rows) in enumerate(series.items())]
     )
     places = list(dict.fromkeys(table.line_name(row) for row in table))
@@ -204,7 +200,7 @@ def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: 
 
 
 @figure("system-means")
-def mean_dots(table: Table) -> go.Figure:
+def mean_dots(table: Table) -> Figure:
     """Each system's distance from the mean of the systems, in standard deviations; filled where significant."""
     lines: dict[str, list[Row]] = {}
     parts = table.columns[: table.columns.index("quantity")]  # by which the data were split
@@ -220,7 +216,7 @@ def mean_dots(table: Table) -> go.Figure:
     return dots("standard deviations from the mean of the systems", series)
 
 
-def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLORS) -> go.Figure:
+def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLORS) -> Figure:
     """Draw names down the side and one color per series of dots.
 
     Parameters
@@ -236,31 +232,24 @@ def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOR
     -------
     plotly figure
     """
-    import plotly.graph_objects as go
-
     lines = list(dict.fromkeys(point[0] for points in series.values() for point in points))
     shown = lines[:MOST_LINES]
-    drawn = go.Figure()
+    drawn = Figure()
     for k, (name, every) in enumerate(series.items()):
         points, ink = [p for p in every if p[0] in shown and there(p[1])], inks[k % len(inks)]
         fill = [ink if p[3] else "rgba(0,0,0,0)" for p in points]
-        tips = {
-            "texts": [plain(p[2]) for p in points],
-            "hovertemplate": f"%{{y}}: %{{text}}<extra>{plain(name)}</extra>",
-        }
+        texts, tip = [plain(p[2]) for p in points], f"%{{y}}: %{{text}}<extra>{plain(name)}</extra>"
         marker = {"line": {"color": ink, "width": 2}}
         x, y = [p[1] for p in points], [cut(p[0]) for p in points]
-        drawn.add_trace(marks(x, y, fill, name=plain(name), marker=marker, **tips))
+        drawn.add_trace(marks(x, y, fill, texts=texts, name=plain(name), marker=marker, hovertemplate=tip))
     rest = f" (first {MOST_LINES} of {len(lines)} lines)" if len(lines) > MOST_LINES else ""
     return listed(drawn, shown, margin={"l": 10, "r": 20, "t": 50, "b": 60}, **LEGEND).update_xaxes(title=title + rest)
 
 
 @figure("disagreements")
-def disagreement_points(table: Table) -> go.Figure:
+def disagreement_points(table: Table) -> Figure:
     """Place by the metric against place by people; the text of the output is in the tip."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = Figure()
     for k, who in enumerate(distinct(table, "who")):
         rows = [row for row in table if row["who"] == who]
         tips = [
@@ -275,7 +264,8 @@ def disagreement_points(table: Table) -> go.Figure:
     return drawn.update_yaxes(title="rank by the metric", range=[-0.03, 1.03])
 
 
-def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> go.Figure:
+@figure()
+def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> Figure:
     """Left how far a metric tells levels or systems apart (KS), right (or below) whether it orders them as people do.
 
     Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination`

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, COLORS, QUIET, cut, distinct, framed, lanes, marks, plain
+from nlgauge.report.figures.plotly_json import Figure
 from nlgauge.table import Table
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 # Color and sign both tell the estimator.
 INKS = {
@@ -22,15 +19,13 @@ APART = 0.25  # between the dots of one system
 
 
 @figure("estimate")
-def estimate_dots(table: Table) -> go.Figure | None:
+def estimate_dots(table: Table) -> Figure | None:
     """One line per system, a dot with its interval per estimator; a cross is the judge's mean, which may be far off."""
-    import plotly.graph_objects as go
-
     kinds = [m for m in INKS if any(r["measure"] == m for r in table)]
     if not kinds:
         return None
     systems = distinct(table, "system")
-    drawn = go.Figure()
+    drawn = Figure()
     for k, measure in enumerate(kinds):
         words, ink, sign = INKS[measure]
         rows = [r for r in table if r["measure"] == measure and not math.isnan(r["value"])]

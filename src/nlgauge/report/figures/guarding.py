@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.analyses.judges.bias import FOUND, ONE_SIDED, check_name
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, COLORS, LEGEND, QUIET, cut, framed, marks, there
+from nlgauge.report.figures.plotly_json import Figure
 from nlgauge.table import Row, Table, grouped
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 MAX_LINES = 40  # of a figure
 PARTS = {
@@ -22,16 +20,14 @@ NEVER = ("leniency", "spread")  # in points: another scale than effects in SDs
 
 
 @figure("bias")
-def bias_forest(table: Table) -> go.Figure | None:
+def bias_forest(table: Table) -> Figure | None:
     """One line per judge, aspect and check: effects in judge and human ratings, and the bias with its interval."""
-    import plotly.graph_objects as go
-
     rows = [row for row in table if there(row["value"]) and not _on_the_side_not_asked(row)][:MAX_LINES]
     if not rows:
         return None
     judges = list(grouped(rows, "judge_name"))
     lines = [_line(row, len(judges) > 1) for row in rows]
-    drawn = go.Figure()
+    drawn = Figure()
     for name, column, ink, sign in (
         ("human ratings", "human", QUIET, "diamond-open"),
         ("judge", "judge", COLORS[4], "circle-open"),
@@ -49,15 +45,13 @@ def bias_forest(table: Table) -> go.Figure | None:
 
 
 @figure("drift")
-def shift_split(table: Table) -> go.Figure | None:
+def shift_split(table: Table) -> Figure | None:
     """One line per judge and part of the change: the judge's, the data's, spread and agreement, with intervals."""
-    import plotly.graph_objects as go
-
     rows = [row for row in table if there(row["value"])][:MAX_LINES]
     if not rows:
         return None
     lines = [f"{cut(row['metric'], 22)}<br>{PARTS[row['measure']]}" for row in rows]
-    drawn = go.Figure()
+    drawn = Figure()
     for name, said, ink in (
         ("found", FOUND, COLORS[1]),
         ("not found", "not found", ACCENT),
@@ -81,7 +75,7 @@ def _with_ends(rows: list[Row], lines: list[str], shown: list[bool], name: str, 
     return marks([row["value"] for row in own], list(compress(lines, shown)), ink, rows=own, name=name)
 
 
-def _framed(drawn: go.Figure, lines: list[str], title: str) -> go.Figure:
+def _framed(drawn: Figure, lines: list[str], title: str) -> Figure:
     framed(drawn, 130 + (36 if "<br>" in lines[0] else 26) * max(2, len(lines)), **LEGEND)
     drawn.update_layout(margin={"l": 10, "r": 20, "t": 50, "b": 50})
     drawn.update_xaxes(title={"text": title, "font": {"size": 12}}, zeroline=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from nlgauge.number import number
 from nlgauge.report.figures import figure
@@ -20,10 +19,8 @@ from nlgauge.report.figures.look import (
     there,
     whiskers,
 )
+from nlgauge.report.figures.plotly_json import Figure, scatter
 from nlgauge.table import Table
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 RATES = {
     "fail_recall": ("recall on failures", COLORS[1]),
@@ -34,10 +31,8 @@ MAX_JUDGES = 4  # panels
 
 
 @figure("threshold")
-def threshold_curves(table: Table) -> go.Figure | None:
+def threshold_curves(table: Table) -> Figure | None:
     """Draw recalls and precision at each threshold, a panel per judge; the dashed line is the one of least cost."""
-    import plotly.graph_objects as go
-
     if "threshold" not in table.columns:
         return None  # the summary has numbers and no curve
     judges = distinct(table, "metric")[:MAX_JUDGES]
@@ -55,7 +50,7 @@ def threshold_curves(table: Table) -> go.Figure | None:
                 key=lambda r: r["threshold"],
             )
             drawn.add_trace(
-                go.Scatter(
+                scatter(
                     x=[r["threshold"] for r in rows],
                     y=[r["value"] for r in rows],
                     mode="lines",
@@ -76,18 +71,16 @@ def threshold_curves(table: Table) -> go.Figure | None:
 
 
 @figure("calibration")
-def reliability_curve(table: Table) -> go.Figure | None:
+def reliability_curve(table: Table) -> Figure | None:
     """Draw the share that passes in bins of the judge's score; on the diagonal the score is the probability."""
-    import plotly.graph_objects as go
-
     if "score" not in table.columns or not any(r["measure"] == "share_passed" for r in table):
         return None
-    drawn = go.Figure()
+    drawn = Figure()
     for k, judge in enumerate(distinct(table, "metric")):
         rows = [r for r in table if r["metric"] == judge and there(r["value"])]
         ink = COLORS[k % len(COLORS)]
         drawn.add_trace(
-            go.Scatter(
+            scatter(
                 x=[r["score"] for r in rows],
                 y=[r["value"] for r in rows],
                 mode="lines+markers",

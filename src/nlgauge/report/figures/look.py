@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.foreign_text import visible
 from nlgauge.number import missing, number
+from nlgauge.report.figures.plotly_json import Figure, bar, heatmap, scatter, subplots
 from nlgauge.table import Row
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 # Diverging blue–orange: tells sign without red and green, and stays apart in greyscale.
@@ -135,28 +133,26 @@ def marks(
     **trace: Any,
 ) -> Any:
     """One series of marks; `rows` have the ends of their intervals, `texts` are the tips."""
-    import plotly.graph_objects as go
-
     tip = "%{y}: %{x:.2f}<extra></extra>" if texts is None else "%{text}<extra></extra>"
     common: dict[str, Any] = {"mode": "markers", "text": texts, "hovertemplate": tip}
     if rows:
         common["error_x"] = whiskers(rows, ink, width=0)
-    return go.Scatter(x=x, y=y, marker={"color": ink, "size": 10, **(marker or {})}, **{**common, **trace})
+    return scatter(x=x, y=y, marker={"color": ink, "size": 10, **(marker or {})}, **{**common, **trace})
 
 
 def upright(x: float, xref: str = "x", yref: str = "paper") -> dict[str, Any]:
-    """A dotted vertical line as a shape; `add_vline` takes a hundred times as long in a figure with many panels."""
+    """A dotted vertical line as a shape."""
     place = {"x0": x, "x1": x, "y0": 0, "y1": 1, "xref": xref, "yref": yref}
     return {"type": "line", **place, "line": {"color": QUIET, "width": 1, "dash": "dot"}}
 
 
-def lanes(figure: go.Figure, names: Sequence[str]) -> go.Figure:
+def lanes(figure: Figure, names: Sequence[str]) -> Figure:
     """Names down the side, one at each whole number."""
     ticks = {"tickvals": list(range(len(names))), "ticktext": list(names)}
     return figure.update_yaxes(**ticks, zeroline=False, range=[len(names) - 0.5, -0.5])
 
 
-def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
+def framed(figure: Figure, height: int, **layout: Any) -> Figure:
     """Give a figure the common frame.
 
     Parameters
@@ -193,7 +189,7 @@ def heat(
     top: float | None = 1.0,
     low: float | None = None,
     **trace: Any,
-) -> go.Figure:
+) -> Figure:
     """Draw lines × columns as colors; zero is white.
 
     Parameters
@@ -215,8 +211,6 @@ def heat(
     -------
     plotly figure
     """
-    import plotly.graph_objects as go
-
     most = top or max((abs(v) for each in values for v in each if v is not None and there(v)), default=1.0) or 1.0
     common = {
         "colorscale": DIVERGING,
@@ -226,8 +220,8 @@ def heat(
         "ygap": 1,
         "hovertemplate": "%{y}<br>%{x}: %{z:.4f}<extra></extra>",
     }
-    figure = go.Figure(
-        go.Heatmap(
+    figure = Figure(
+        heatmap(
             z=[[v if there(v) else None for v in each] for each in values],
             x=[cut(c) for c in columns],
             y=[cut(i) for i in lines],
@@ -247,7 +241,7 @@ def heat(
 
 def bars(
     values: Sequence[float], names: Sequence[Any], title: str, colors: str | Sequence[str] = ACCENT, **trace: Any
-) -> go.Figure:
+) -> Figure:
     """Draw one bar a line, the first on top.
 
     Parameters
@@ -264,15 +258,13 @@ def bars(
     -------
     plotly figure
     """
-    import plotly.graph_objects as go
-
     common: dict[str, Any] = {
         "textposition": "outside",
         "cliponaxis": False,
         "hovertemplate": "%{y}: %{x:.3f}<extra></extra>",
     }
-    figure = go.Figure(
-        go.Bar(x=values, y=[plain(n) for n in names], orientation="h", marker={"color": colors}, **{**common, **trace})
+    figure = Figure(
+        bar(x=values, y=[plain(n) for n in names], orientation="h", marker={"color": colors}, **{**common, **trace})
     )
     framed(figure, 100 + 28 * len(names), bargap=0.3)
     figure.update_xaxes(title=title)
@@ -280,7 +272,7 @@ def bars(
     return figure
 
 
-def listed(figure: go.Figure, names: Sequence[Any], height: int = 0, **layout: Any) -> go.Figure:
+def listed(figure: Figure, names: Sequence[Any], height: int = 0, **layout: Any) -> Figure:
     """The frame of pictures with names down the side, in their order."""
     few = len(names) <= MANY
     framed(figure, height or 130 + (24 if few else 15) * max(len(names), 2), **layout)
@@ -297,23 +289,21 @@ def listed(figure: go.Figure, names: Sequence[Any], height: int = 0, **layout: A
 
 def panels(
     titles: Sequence[str], most: int = 2, apart: int = 70, tall: int = 330, **more: Any
-) -> tuple[go.Figure, list[dict[str, int]]]:
+) -> tuple[Figure, list[dict[str, int]]]:
     """Small pictures next to and below each other, and the place of each; `apart` pixels between two rows of them."""
-    from plotly.subplots import make_subplots
-
     across = max(1, min(most, len(titles)))
     down = max(1, -(-len(titles) // across))
-    figure = make_subplots(
-        rows=down,
-        cols=across,
-        subplot_titles=[plain(t) for t in titles],
+    figure = subplots(
+        down,
+        across,
+        [plain(t) for t in titles],
         vertical_spacing=min(0.4, apart / (tall * down)),
         **{"horizontal_spacing": 0.03, "shared_yaxes": True, **more},
     )
     return figure, [{"row": k // across + 1, "col": k % across + 1} for k in range(len(titles))]
 
 
-def key(figure: go.Figure, text: str, shift: int, top: bool = False, align: str = "center", **more: Any) -> go.Figure:
+def key(figure: Figure, text: str, shift: int, top: bool = False, align: str = "center", **more: Any) -> Figure:
     """A line of words below (or above) the picture that says what its colors and signs mean."""
     figure.add_annotation(
         text=text,

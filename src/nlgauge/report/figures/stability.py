@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
@@ -26,35 +26,30 @@ from nlgauge.report.figures.look import (
     symbol,
     there,
 )
+from nlgauge.report.figures.plotly_json import Figure, scatter
 from nlgauge.table import Row, Table
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 
 @figure("stability")
-def power_and_consistency(table: Table) -> go.Figure:
+def power_and_consistency(table: Table) -> Figure:
     """Each measure a point: left distinguishes metrics, top ranks them alike on both halves of the inputs."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure(_points(table))
+    figure = Figure(_points(table))
     figure.update_xaxes(title="discriminative power: mean p of a pair of metrics (lower is better)", rangemode="tozero")
     figure.update_yaxes(title="same order on two halves (top)")
     return _with_key(framed(figure, 440, margin={"l": 10, "r": 20, "t": 15, "b": 60}), table, lines=False)
 
 
-def p_value_curves(table: Table) -> go.Figure:
+@figure()
+def p_value_curves(table: Table) -> Figure:
     """The nearer to the axes, the better the measure distinguishes metrics; the area is its DP."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure(_curves(table))
+    figure = Figure(_curves(table))
     figure.update_xaxes(title="share of metric pairs")
     figure.update_yaxes(title="p", range=[0, 1])
     return _with_key(framed(figure, 420, margin={"l": 10, "r": 20, "t": 60, "b": 50}), table)
 
 
 @figure("judge-measures")
-def power_and_consistency_by_family(table: Table) -> go.Figure:
+def power_and_consistency_by_family(table: Table) -> Figure:
     """The same for each family of scorers, a panel each, on the same axes: does the order of measures stay?"""
     names = distinct(table, "family")
     drawn, places = panels(names, most=3, apart=90, tall=300, shared_xaxes="all", shared_yaxes="all")
@@ -64,7 +59,7 @@ def power_and_consistency_by_family(table: Table) -> go.Figure:
             if row["family"] == name:
                 cells.setdefault(row["measure"], {"measure": row["measure"]})[row["what"].lower()] = row["value"]
         for trace in _points(list(cells.values())):
-            drawn.add_trace(trace.update(mode="markers"), **at)
+            drawn.add_trace(trace | {"mode": "markers"}, **at)
     lines = -(-len(names) // 3)
     framed(drawn, 90 + 300 * lines, margin={"l": 10, "r": 20, "t": 40, "b": 60})
     drawn.update_xaxes(rangemode="tozero", showticklabels=True)
@@ -74,12 +69,10 @@ def power_and_consistency_by_family(table: Table) -> go.Figure:
 
 
 @figure("judge-statements")
-def statement_intervals(table: Table) -> go.Figure:
+def statement_intervals(table: Table) -> Figure:
     """A line a statement, a dot with its interval a family; right of 0 is as the paper states, filled where sure."""
-    import plotly.graph_objects as go
-
     lines = [f"{row['claim'][:2]} {row['statement']}" for row in table]
-    drawn = go.Figure()
+    drawn = Figure()
     names = distinct(table, "family")
     for k, name in enumerate(names):
         group = [(line, _as_stated(row)) for line, row in zip(lines, table, strict=True) if row["family"] == name]
@@ -108,12 +101,10 @@ def _as_stated(row: Row) -> Row:
 
 
 def _points(table: Iterable[Row]) -> list[Any]:
-    import plotly.graph_objects as go
-
     rows = [row for row in table if there(row["dp"]) and there(row["rc"])]
     places = _label_places([(row["dp"], row["rc"]) for row in rows])
     return [
-        go.Scatter(
+        scatter(
             x=[row["dp"]],
             y=[row["rc"]],
             mode="markers+text",
@@ -130,10 +121,8 @@ def _points(table: Iterable[Row]) -> list[Any]:
 
 
 def _curves(table: Table) -> list[Any]:
-    import plotly.graph_objects as go
-
     return [
-        go.Scatter(
+        scatter(
             x=[(i + 0.5) / len(curve) for i in range(len(curve))],
             y=curve,
             mode="lines",
@@ -179,7 +168,7 @@ def _label_places(points: list[tuple[float, float]]) -> list[str]:
     return sides
 
 
-def _with_key(figure: go.Figure, table: Table, lines: bool = True) -> go.Figure:
+def _with_key(figure: Figure, table: Table, lines: bool = True) -> Figure:
     """What colors, signs and dashes mean, in one line of text instead of a legend of twelve."""
     used = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
     colors = "  ".join(f"<span style='color:{GROUPINGS[g]}'>■ {g}</span>" for g in used)
@@ -187,4 +176,4 @@ def _with_key(figure: go.Figure, table: Table, lines: bool = True) -> go.Figure:
     dashes = {"solid": "──", "dash": "– –", "dot": "····"}
     mark = {c: dashes[DASHES[c]] if lines else signs[SYMBOLS[c]] for c in LETTERS}
     kinds = "  ".join(f"{mark[c]} {LETTERS[c]} {c}" for c in LETTERS)
-    return key(figure, f"{colors}<br>{kinds}", -66, align="left").update_layout(margin_b=115)
+    return key(figure, f"{colors}<br>{kinds}", -66, align="left").update_layout(margin={"b": 115})

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, QUIET, framed, key, lanes, marks, plain, upright
+from nlgauge.report.figures.plotly_json import Figure
 from nlgauge.table import Table
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 SHARES = {
     "fail_recall": "recall on failures<br>(TNR)",
@@ -24,13 +21,11 @@ INKS = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # one per judge; hu
 
 
 @figure("verdicts")
-def share_dots(table: Table) -> go.Figure:
+def share_dots(table: Table) -> Figure:
     """One line per share, a dot with its interval per judge; dotted: the majority-class baseline."""
-    import plotly.graph_objects as go
-
     judges = list(dict.fromkeys(r["metric"] for r in table if r["measure"] == "agreement"))
     shown = [m for m in SHARES if any(r["measure"] == m and not math.isnan(r["value"]) for r in table)]
-    drawn = go.Figure()
+    drawn = Figure()
     for k, name in enumerate([*judges, "human"]):
         rows = [r for r in table if r["metric"] == name and r["measure"] in SHARES and not math.isnan(r["value"])]
         if rows:
