@@ -8,7 +8,7 @@ from typing import Any
 
 import nlgauge as ng
 from nlgauge.api.questions import select
-from nlgauge.report.figures.guarding import bias_forest
+from nlgauge.report.figures.interval_dots import bias_forest
 
 
 def rows_of(shift: float) -> list[dict[str, Any]]:

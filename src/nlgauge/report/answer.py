@@ -27,10 +27,10 @@ from nlgauge.report.answer_types import AspectAnswer, Mark, MetricAnswer, Report
 from nlgauge.report.answer_words import USES, sentences_of
 from nlgauge.report.sections import ReportContext
 from nlgauge.report.sections.agreeing import rank_ask
-from nlgauge.report.sections.choices import choice_lines
-from nlgauge.report.sections.choices import rank as rank_findings
 from nlgauge.report.sections.evaluated import judged_words, raters, size_text, without_humans
 from nlgauge.report.sections.judging import flipped_verdicts
+from nlgauge.report.sections.ranking_systems import choice_lines
+from nlgauge.report.sections.ranking_systems import rank as rank_findings
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import ci, count, missing, some
 from nlgauge.session import Ask

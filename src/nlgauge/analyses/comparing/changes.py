@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.analyses.comparing import score_changes, verdict_changes
-from nlgauge.analyses.judges.fingerprint import made_otherwise
+from nlgauge.analyses.judges.judge_card import made_otherwise
 from nlgauge.datasets.results import read_results
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.options import SOME, call, option

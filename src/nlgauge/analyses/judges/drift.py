@@ -13,8 +13,7 @@ import numpy as np
 from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses.judges._anchors import TwoRuns, two_runs
-from nlgauge.analyses.judges.fingerprint import made_otherwise
-from nlgauge.analyses.judges.judge_card import compare_card_files
+from nlgauge.analyses.judges.judge_card import compare_card_files, made_otherwise
 from nlgauge.analyses.judges.judge_rows import FEWEST, judge_columns, labeled_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset

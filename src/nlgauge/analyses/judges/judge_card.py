@@ -10,7 +10,6 @@ import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.judges.fingerprint import fingerprint
 from nlgauge.analyses.judges.judge_rows import FEWEST, judge_columns, labeled_rows, same_scale
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
@@ -19,6 +18,34 @@ from nlgauge.options import call
 from nlgauge.stats.estimation.judge_bias import leniency
 from nlgauge.stats.estimation.judge_shift import agreements
 from nlgauge.table import Row, Table, Title
+
+HASHED = ("endpoint", "prompt")  # a difference of hashes says only that the setting changed
+
+
+def fingerprint(signature: str | None) -> dict[str, str]:
+    """Return the settings in the signature of a judge.
+
+    >>> fingerprint("model:gpt-4|prompt:1a2b|n:1")
+    {'model': 'gpt-4', 'prompt': '1a2b', 'n': '1'}
+    """
+    parts = (part.partition(":") for part in str(signature or "").split("|"))
+    return {k: v for k, colon, v in parts if colon and k != "version"}
+
+
+def made_otherwise(old: str | None, new: str | None) -> list[str]:
+    """Return the differences between two signatures in words; empty if one of them is unknown.
+
+    >>> made_otherwise("model:a|prompt:1", "model:b|prompt:2")
+    ['model a → b', 'another prompt']
+    """
+    first, second = fingerprint(old), fingerprint(new)
+    if not first or not second:
+        return []
+    return [
+        f"another {k}" if k in HASHED else f"{k} {first.get(k, 'none')} → {second.get(k, 'none')}"
+        for k in {**first, **second}
+        if first.get(k) != second.get(k)
+    ]
 
 
 @analysis(
