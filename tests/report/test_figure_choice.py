@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import nlgauge as ng
 from nlgauge import registry
 from nlgauge.cli._screen import print_tables
 from nlgauge.errors import NlgaugeError
@@ -120,3 +121,9 @@ def test_a_pairwise_accuracy_at_chance_is_white_in_the_table_of_colors() -> None
     assert [list(line) for line in drawn.data[0].z] == [[0.0, 0.0], [pytest.approx(0.8), 0.7]]
     assert drawn.data[0].customdata[0][0].startswith("0.5000") and drawn.data[0].text[1][0] == "0.900"
     assert list(drawn.data[0].x) == ["input pairwise accuracy", "input Kendall"]
+
+
+def test_the_figure_of_granularity_begins_with_the_original_scores() -> None:
+    table = ng.analyze("fineness", ng.example(), measures=["input/kendall"], levels=[3, 5])
+    versions = {tuple(line.x) for line in table.plot().data}
+    assert versions == {("original", "5 levels", "3 levels")}

@@ -18,6 +18,7 @@ from nlgauge.types import Array
 
 LEVELS = (3, 5, 10)
 ORIGINAL = "original"  # version: scores that are not binned
+ONE_DRAW = "one draw"
 
 
 @analysis(
@@ -51,7 +52,7 @@ def fineness(
         sign = -1.0 if judge in panel.lower else 1.0
         versions: dict[str, list[Array]] = {ORIGINAL: [panel.metrics[judge]]}
         if judge in draws:
-            versions["one draw"] = [panel.metrics[d] for d in draws[judge]]
+            versions[ONE_DRAW] = [panel.metrics[d] for d in draws[judge]]
         cut = {f"{k} levels": k for k in levels}
         versions |= {version: [coarsen(panel.metrics[judge], k)] for version, k in cut.items()}
         for version, arrays in versions.items():

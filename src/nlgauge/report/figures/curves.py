@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nlgauge.analyses.judges.fineness import ONE_DRAW, ORIGINAL
 from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
@@ -16,7 +17,9 @@ from nlgauge.report.figures.look import (
     QUIET,
     SIGNS,
     apart,
+    at_end,
     color,
+    curve,
     cut,
     dash,
     distinct,
@@ -136,22 +139,18 @@ def _add_line(drawn: Figure, every: list[Row], measure: str, title: str, at: dic
     other = f"{grouping}/{'spearman' if coefficient == 'pearson' else 'pearson'}"
     above = [r["value"] for r in every if r["measure"] == other]
     below = coefficient == "kendall" or (len(above) == len(rows) and bool(rows[place]["value"] < above[place] - 1e-9))
-    drawn.add_trace(
-        scatter(
-            x=[row["at"] for row in rows],
-            y=[row["value"] for row in rows],
-            mode="lines+markers+text",
-            text=texts,
-            textposition="bottom center" if below else "top center",
-            textfont={"size": 15},
-            cliponaxis=False,
-            name=measure,
-            line={"color": color(measure), "dash": dash(measure)},
-            marker={"symbol": symbol(measure), "size": 6},
-            hovertemplate=f"{measure}<br>{title} %{{x}}: %{{y:.3f}}<extra></extra>",
-        ),
-        **at,
-    )
+    more = {
+        "mode": "lines+markers+text",
+        "texts": texts,
+        "textposition": "bottom center" if below else "top center",
+        "textfont": {"size": 15},
+        "cliponaxis": False,
+        "line": {"color": color(measure), "dash": dash(measure)},
+        "marker": {"symbol": symbol(measure), "size": 6},
+        "hovertemplate": f"{measure}<br>{title} %{{x}}: %{{y:.3f}}<extra></extra>",
+    }
+    x, y = [row["at"] for row in rows], [row["value"] for row in rows]
+    drawn.add_trace(curve(x, y, color(measure), measure, **more), **at)
 
 
 @figure("fineness")
@@ -162,26 +161,14 @@ def fineness_lines(table: Table) -> Figure:
     shown = [m for m in measures if m.startswith(f"{level}/")][:3]
     versions, cut = distinct(table, "version"), {r["version"]: r["levels"] for r in table if r["levels"]}
     coarse = sorted(cut, key=lambda v: -cut[v])
-    order = [*(v for v in ("one draw", "as it is") if v in versions), *coarse]
+    order = [*(v for v in (ONE_DRAW, ORIGINAL) if v in versions), *coarse]
     drawn, places = panels([label(m) for m in shown], most=3)
     for k, judge in enumerate(judges):
         ink, sign = COLORS[k % len(COLORS)], SIGNS[(k // len(COLORS) + k) % len(SIGNS)]
         for measure, at in zip(shown, places, strict=True):
             by_key = {r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure}
-            drawn.add_trace(
-                scatter(
-                    x=order,
-                    y=[by_key.get(v) for v in order],
-                    mode="lines+markers",
-                    name=plain(judge),
-                    legendgroup=judge,
-                    showlegend=at["col"] == 1,
-                    line={"color": ink, "width": 2},
-                    marker={"symbol": sign, "size": 8},
-                    hovertemplate=f"{plain(judge)}, %{{x}}: %{{y:.3f}}<extra></extra>",
-                ),
-                **at,
-            )
+            legend = {"legendgroup": judge, "showlegend": at["col"] == 1}
+            drawn.add_trace(curve(order, [by_key.get(v) for v in order], ink, judge, sign=sign, **legend), **at)
     framed(drawn, 420, showlegend=True, legend={"orientation": "h", "y": -0.25})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=order, tickangle=-30)
     return drawn.update_yaxes(title="agreement with human ratings", row=1, col=1)
@@ -201,29 +188,17 @@ def over_years(table: Table) -> Figure:
         ink = COLORS[k % len(COLORS)]
         # Next to each other, or the whiskers of one year hide each other.
         aside = 0.13 * (k - (len(known) - 1) / 2) * (len(known) <= FEW_LINES)
-        drawn.add_annotation(
-            x=rows[-1]["year"] + 0.13 * min(len(known), FEW_LINES) / 2,
-            y=labels[aspect],
-            text=plain(aspect),
-            xanchor="left",
-            xshift=8,
-            showarrow=False,
-            font={"color": ink},
-        )
-        drawn.add_trace(
-            scatter(
-                x=[row["year"] + aside for row in rows],
-                customdata=[row["year"] for row in rows],
-                y=[row["value"] for row in rows],
-                mode="lines+markers",
-                name=plain(aspect),
-                line={"color": ink, "dash": "dot"},
-                marker={"symbol": SIGNS[(k // len(COLORS) + k) % len(SIGNS)], "size": 8},
-                error_y=whiskers(rows, ink, thickness=1) if len(known) <= FEW_LINES else None,
-                text=[plain(", ".join(table.facts["new"][row["year"]])) for row in rows],
-                hovertemplate=f"{plain(aspect)}, %{{customdata}}: %{{y:.3f}}<br>new: %{{text}}<extra></extra>",
-            )
-        )
+        last = rows[-1]["year"] + 0.13 * min(len(known), FEW_LINES) / 2
+        at_end(drawn, last, labels[aspect], plain(aspect), ink)
+        more = {
+            "line": {"color": ink, "dash": "dot"},
+            "error_y": whiskers(rows, ink, thickness=1) if len(known) <= FEW_LINES else None,
+            "customdata": [row["year"] for row in rows],
+            "texts": [plain(", ".join(table.facts["new"][row["year"]])) for row in rows],
+            "hovertemplate": f"{plain(aspect)}, %{{customdata}}: %{{y:.3f}}<br>new: %{{text}}<extra></extra>",
+        }
+        x, y = [row["year"] + aside for row in rows], [row["value"] for row in rows]
+        drawn.add_trace(curve(x, y, ink, aspect, sign=SIGNS[(k // len(COLORS) + k) % len(SIGNS)], **more))
     framed(drawn, 430, margin={"l": 10, "r": 40 + 7 * max(map(len, known), default=0), "t": 30, "b": 50})
     years = [row["year"] for row in table]
     span = max(years) - min(years)
@@ -296,27 +271,10 @@ def transfer_lines(table: Table) -> Figure:
     drawn = Figure()
     for k, (name, rows) in enumerate(by_key.items()):
         ink = COLORS[k % len(COLORS)]
-        drawn.add_trace(
-            scatter(
-                x=[str(row[across]) for row in rows],
-                y=[row["value"] for row in rows],
-                mode="lines+markers",
-                name=plain(name),
-                line={"color": ink, "width": 2},
-                marker={"size": 9, "symbol": SIGNS[k % len(SIGNS)]},
-                hovertemplate=f"{plain(name)}, %{{x}}: %{{y:.3f}}<extra></extra>",
-            )
-        )
-        drawn.add_annotation(
-            x=str(rows[-1][across]),
-            y=places[name],
-            text=f"{plain(name)} {number(last[name])}",
-            xanchor="left",
-            xshift=12,
-            showarrow=False,
-            font={"color": ink, "size": 12},
-            name=LABEL,
-        )
+        x, y = [str(row[across]) for row in rows], [row["value"] for row in rows]
+        drawn.add_trace(curve(x, y, ink, name, sign=SIGNS[k % len(SIGNS)]))
+        words = f"{plain(name)} {number(last[name])}"
+        at_end(drawn, x[-1], places[name], words, ink, xshift=12, font={"color": ink, "size": 12}, name=LABEL)
     framed(drawn, height, margin={"l": 10, "r": 60 + 7 * max(map(len, by_key), default=0), "t": 30, "b": 50})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=groups, range=[-0.2, len(groups) - 0.8])
     return drawn.update_yaxes(

@@ -11,6 +11,7 @@ from nlgauge.report.figures.look import (
     LEGEND,
     QUIET,
     SIGNS,
+    curve,
     distinct,
     ends,
     framed,
@@ -19,7 +20,7 @@ from nlgauge.report.figures.look import (
     there,
     whiskers,
 )
-from nlgauge.report.figures.plotly_json import Figure, scatter
+from nlgauge.report.figures.plotly_json import Figure
 from nlgauge.table import Table
 
 RATES = {
@@ -33,6 +34,7 @@ MAX_JUDGES = 4  # panels
 @figure("threshold")
 def threshold_curves(table: Table) -> Figure | None:
     """Draw recalls and precision at each threshold, a panel per judge; the dashed line is the one of least cost."""
+
     if "threshold" not in table.columns:
         return None  # the summary has numbers and no curve
     judges = distinct(table, "metric")[:MAX_JUDGES]
@@ -49,19 +51,14 @@ def threshold_curves(table: Table) -> Figure | None:
                 ),
                 key=lambda r: r["threshold"],
             )
-            drawn.add_trace(
-                scatter(
-                    x=[r["threshold"] for r in rows],
-                    y=[r["value"] for r in rows],
-                    mode="lines",
-                    name=name,
-                    line={"color": ink, "width": 2},
-                    showlegend=at == places[0],
-                    text=[number(r["value"], 2) + ends(r["low"], r["high"]) for r in rows],
-                    hovertemplate=f"{name} from %{{x:.3g}} on: %{{text}}<extra>{plain(judge)}</extra>",
-                ),
-                **at,
-            )
+            more = {
+                "mode": "lines",
+                "showlegend": at == places[0],
+                "texts": [number(r["value"], 2) + ends(r["low"], r["high"]) for r in rows],
+                "hovertemplate": f"{name} from %{{x:.3g}} on: %{{text}}<extra>{plain(judge)}</extra>",
+            }
+            x, y = [r["threshold"] for r in rows], [r["value"] for r in rows]
+            drawn.add_trace(curve(x, y, ink, name, **more), **at)
         chosen = table.facts.get("chosen", {}).get(judge)
         if chosen is not None and there(chosen) and math.isfinite(chosen):
             drawn.add_vline(x=chosen, line={"color": QUIET, "dash": "dash", "width": 1}, **at)
@@ -79,19 +76,14 @@ def reliability_curve(table: Table) -> Figure | None:
     for k, judge in enumerate(distinct(table, "metric")):
         rows = [r for r in table if r["metric"] == judge and there(r["value"])]
         ink = COLORS[k % len(COLORS)]
-        drawn.add_trace(
-            scatter(
-                x=[r["score"] for r in rows],
-                y=[r["value"] for r in rows],
-                mode="lines+markers",
-                name=plain(judge),
-                line={"color": ink, "width": 1.5},
-                marker={"color": ink, "symbol": SIGNS[k % len(SIGNS)], "size": 8},
-                error_y=whiskers(rows, ink),
-                text=[f"{number(r['value'], 2)}{ends(r['low'], r['high'])}, n = {r['n']}" for r in rows],
-                hovertemplate="mean score %{x:.2f}: share passed %{text}<extra></extra>",
-            )
-        )
+        more = {
+            "line": {"color": ink, "width": 1.5},
+            "error_y": whiskers(rows, ink),
+            "texts": [f"{number(r['value'], 2)}{ends(r['low'], r['high'])}, n = {r['n']}" for r in rows],
+            "hovertemplate": "mean score %{x:.2f}: share passed %{text}<extra></extra>",
+        }
+        x, y = [r["score"] for r in rows], [r["value"] for r in rows]
+        drawn.add_trace(curve(x, y, ink, judge, sign=SIGNS[k % len(SIGNS)], **more))
     drawn.add_shape(type="line", x0=0, y0=0, x1=1, y1=1, line={"color": QUIET, "dash": "dot"})
     framed(drawn, 400, margin={"l": 10, "r": 20, "t": 50, "b": 50}, **LEGEND)
     drawn.update_xaxes(title="mean score of the bin (dotted: perfect calibration)", range=[-0.02, 1.02])

@@ -140,6 +140,24 @@ def marks(
     return scatter(x=x, y=y, marker={"color": ink, "size": 10, **(marker or {})}, **{**common, **trace})
 
 
+def curve(x: Sequence[Any], y: Sequence[Any], ink: str, name: Any, *, sign: str = "circle", **trace: Any) -> Any:
+    """One line with marks; its tips have the name and the place."""
+    common = {
+        "mode": "lines+markers",
+        "name": plain(name),
+        "line": {"color": ink, "width": 2},
+        "marker": {"symbol": sign, "size": 8},
+        "hovertemplate": f"{plain(name)}, %{{x}}: %{{y:.3f}}<extra></extra>",
+    }
+    return marks(x, y, ink, **{**common, **trace})
+
+
+def at_end(figure: Figure, x: Any, y: float, text: str, ink: str, **more: Any) -> None:
+    """The name of a line, to the right of its last point."""
+    common = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": {"color": ink}}
+    figure.add_annotation(x=x, y=y, text=text, **{**common, **more})
+
+
 def upright(x: float, xref: str = "x", yref: str = "paper") -> dict[str, Any]:
     """A dotted vertical line as a shape."""
     place = {"x0": x, "x1": x, "y0": 0, "y1": 1, "xref": xref, "yref": yref}
