@@ -33,7 +33,6 @@ def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> T
 
     Parameters
     ----------
-    choice : Choice
     of : {'systems', 'inputs'}
         What is ranked (Eq. 1, Eq. 2).
     seconds : float, default 20.0
@@ -89,7 +88,6 @@ def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
 
     Parameters
     ----------
-    choice : Choice
     seconds : float, default 20.0
         Limit of the search for Kemeny's order.
 

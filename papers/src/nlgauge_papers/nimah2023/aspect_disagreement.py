@@ -50,17 +50,8 @@ def aspect_disagreement(
 
     Parameters
     ----------
-    choice : Choice
-    bins : {'thirds', 'terciles', 'paper'} or two numbers, default 'thirds'
-        How ratings become low, moderate and high.
-    scale : two numbers, or a mapping from aspects to them, optional
-        Ends of the rating scale; guessed from the ratings by default.
-    unit : {'rater', 'output'}
-        One row per rater where raters are known, else one per output.
     per : {'metric', 'aspect'}
         One row per metric (mean over aspects), or one per aspect.
-    families : mapping, optional
-        {column: family} or {family: [columns]}.
 
     Returns
     -------

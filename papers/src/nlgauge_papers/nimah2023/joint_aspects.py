@@ -44,16 +44,6 @@ def joint_aspects(
     ----------
     choice : Choice
         Its aspects are evaluated jointly.
-    bins : {'thirds', 'terciles', 'paper'} or two numbers, default 'thirds'
-        How ratings become low, moderate and high.
-    scale : two numbers, or a mapping from aspects to them, optional
-        Ends of the rating scale; guessed from the ratings by default.
-    unit : {'rater', 'output'}
-        One row per rater where raters are known, else one per output.
-    families : mapping, optional
-        {column: family} or {family: [columns]}.
-    draws : int, default 499
-        Of the permutation test.
 
     Returns
     -------

@@ -58,7 +58,6 @@ def best_metric(
 
     Parameters
     ----------
-    panel : Panel
     types : mapping, optional
         {type: [metrics]}; by default word-based, grammar-based and other, derived from the metric names.
     families : mapping, optional
@@ -67,11 +66,6 @@ def best_metric(
         The unit for which the best metric is selected.
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
-    level : float, default 0.05
-        Level of the tests.
-    outputs : {'clustered', 'independent'}
-        Tests that account for systems and inputs, or treat outputs as independent, as the paper does.
-    seed : int, default 0
 
     Returns
     -------

@@ -67,7 +67,6 @@ def characteristics(
 
     Parameters
     ----------
-    choice : Choice
     numeric_columns : str or sequence of str, optional
         Numeric columns of the samples that are characteristics too.
     measure : str or Measure, default 'global/spearman'
@@ -76,12 +75,6 @@ def characteristics(
         Over all tests of the table.
     draws : int, default 0
         Draws of the permutation check.
-    level : float, default 0.05
-        Level of the tests.
-    outputs : {'clustered', 'independent'}
-        Tests that account for systems and inputs, or treat outputs as independent, as the paper does.
-    progress : callable, optional
-        Called with the number of steps done and the total.
 
     Returns
     -------

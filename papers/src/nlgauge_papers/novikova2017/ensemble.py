@@ -39,7 +39,6 @@ def ensemble(
 
     Parameters
     ----------
-    choice : Choice
     families : mapping, optional
         {column: family} or {family: [columns]}: metrics that become one feature.
     measure : str or Measure, default 'global/spearman'
@@ -48,8 +47,6 @@ def ensemble(
         Within a part, predictions come from folds that share no input.
     ridge : float, default 1.0
         Penalty of the regression.
-    progress : callable, optional
-        Called with the number of steps done and the total.
 
     Returns
     -------

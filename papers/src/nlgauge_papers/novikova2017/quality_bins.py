@@ -61,7 +61,6 @@ def quality_bins(
 
     Parameters
     ----------
-    panel : Panel
     cuts : two numbers, or {'fifths', 'terciles'}
         Bad is at most the first number, good at least the second. By default the lowest and highest fifth of the scale,
         which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
@@ -71,11 +70,6 @@ def quality_bins(
         Correction of the tests of bad outputs against the others, over metrics.
     draws : int, default 500
         Draws of the permutation check; 0 for none.
-    level : float, default 0.05
-        Level of the tests.
-    outputs : {'clustered', 'independent'}
-        Tests that account for systems and inputs, or treat outputs as independent, as the paper does.
-    seed : int, default 0
 
     Returns
     -------

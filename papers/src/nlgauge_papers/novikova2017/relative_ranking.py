@@ -38,17 +38,10 @@ def relative_ranking(
 
     Parameters
     ----------
-    choice : Choice
     levels : int, optional
         Steps of equal width into which scores are cut for `quantized`; as many as the ratings have by default.
     draws : int, default 100
         Random scores that the metric is compared with.
-    level : float, default 0.05
-        Level of the tests.
-    outputs : {'clustered', 'independent'}
-        Tests that account for systems and inputs, or treat outputs as independent, as the paper does.
-    progress : callable, optional
-        Called with the number of steps done and the total.
 
     Returns
     -------
