@@ -32,7 +32,7 @@ ON_KERNELS := -m "not slow and not long" -W error::pytest.PytestUnraisableExcept
 # Tools that look at the package from outside, in an environment of their own.
 TOOLS  := $(VENV)/tools
 
-.PHONY: scoreboard demo test test-all peers test-fast coverage checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
+.PHONY: scoreboard demo test test-all checks peers test-fast coverage checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
@@ -43,11 +43,15 @@ scoreboard: $(VENV)/demo.stamp
 	$(BIN)/nlgauge data get all --to build/data
 	$(BIN)/nlgauge reproduce --all --no-slow --mirror build/data -o build/cells.csv
 
-test: $(VENV)/kernels.stamp peers packages lint types checked
+test: checks
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5 -m "not long"
 
-test-all: $(VENV)/kernels.stamp peers packages lint types checked
+test-all: checks
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5
+
+# What comes before pytest; mypy, which needs one core, runs beside the compiler and the tests of the checked kernels.
+checks: $(VENV)/kernels.stamp peers packages lint
+	$(MAKE) -j 2 types checked
 
 # The tests and the fuzz targets of the kernels on a build that checks bounds and overflow.
 checked: $(VENV)/test.stamp $(KERNELS)

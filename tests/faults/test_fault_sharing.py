@@ -100,7 +100,7 @@ CHAOS = {"429": 0.1, "drop": 0.08, "half": 0.05, "html": 0.04, "500": 0.05, "dri
 IN_FLIGHT = 8
 
 
-@pytest.mark.parametrize(("kills", "rows"), [(4, 160), pytest.param(50, 3000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("kills", "rows"), [(3, 120), pytest.param(50, 3000, marks=pytest.mark.long)])
 def test_kills_under_chaos_lose_nothing_and_pay_for_no_more_than_was_in_flight(
     serve: Serve, tmp_path: Path, kills: int, rows: int
 ) -> None:

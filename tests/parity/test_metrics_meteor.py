@@ -165,7 +165,7 @@ def test_meteor_with_paraphrases_equals_the_authors_program(jar_with_made_table:
     assert_equal_to_the_jar(jar_with_made_table, random_pairs(n, longest, n + 1))
 
 
-@pytest.mark.slow
+@pytest.mark.long  # `make test` has a made table, and the program's own in tests/real/test_meteor_program.py
 @pytest.mark.usefixtures("wordnet")
 def test_meteor_with_its_own_paraphrases_on_published_texts(jar_with_its_table: Jar, real_data: Path) -> None:
     pairs = [

@@ -155,7 +155,7 @@ def summeval(real_data: Path):
     systems, inputs = sorted({r["system"] for r in rows}), sorted({r["doc_id"] for r in rows})
     at = {(r["system"], r["doc_id"]): r for r in rows}
     cells = [[at[s, d] for d in inputs] for s in systems]
-    names = sorted(rows[0]["metrics"])[:3]
+    names = sorted(rows[0]["metrics"])[:2]
     x = np.array([[[c["metrics"][name] for c in row] for row in cells] for name in names], float)
     z = np.array([[c["human_mean"]["coherence"] for c in row] for row in cells], float)
     return x, z

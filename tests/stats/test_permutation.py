@@ -241,6 +241,7 @@ def test_profiles_change_the_masks_the_count_and_the_missing_rule():
         assert "100 draws" in sentence and "seed 7" in sentence and profile.name in sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["both", "inputs", "systems", "cells"])
 def test_false_positive_rate_on_exchangeable_metrics_lies_in_its_binomial_band(how):
     runs, draws, level = 400, 199, 0.05
