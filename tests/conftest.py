@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ REPO = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("NLGAUGE_DATA", REPO.parent / "shared" / "data"))
 
 settings.register_profile("nlgauge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile("quick", settings.get_profile("nlgauge"), max_examples=60)
 settings.load_profile("nlgauge")
 
 
@@ -29,6 +29,12 @@ TOGETHER = {
 }
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Try 100 examples where tests marked long run, too, and 60 elsewhere."""
+    if "not long" in (config.option.markexpr or ""):
+        settings.load_profile("quick")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadFileScheduling
@@ -39,12 +45,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return TOGETHER.get(file, file)
 
     return TogetherScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
-
-
-def pytest_collection_finish() -> None:
-    """Modules and tests stay until the end, so the garbage collector need not visit them in each round."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)
