@@ -21,6 +21,8 @@ from nlgauge.stats.design.simulation_studies import scale_study as scale_study
 from nlgauge.stats.design.stability import discriminative_power as discriminative_power
 from nlgauge.stats.design.stability import over_metrics as over_metrics
 from nlgauge.stats.design.stability import ranking_consistency as ranking_consistency
+from nlgauge.stats.estimation.severity import RaterSeverities as RaterSeverities
+from nlgauge.stats.estimation.severity import rater_severities as rater_severities
 from nlgauge.stats.ranking.consensus import Consensus as Consensus
 from nlgauge.stats.ranking.preference import levenshtein as levenshtein
 from nlgauge.stats.ranking.preference import preference_similarity as preference_similarity
