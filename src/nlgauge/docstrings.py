@@ -26,9 +26,9 @@ panel : Panel
 choice : Choice
     Data, and the aspects, metrics and parts of it to use.
 aspect : str or sequence of str, optional
-    Aspects to use; all by default.
+    Aspects (human ratings) to analyze. Default: all.
 judge : str, optional
-    Metric or judge to evaluate; all of them by default.
+    Metric or judge to evaluate. Default: all.
 level : float, default 0.95
     Level of the confidence intervals.
 level : float, default 0.05
@@ -45,81 +45,84 @@ measures : sequence of str or Measure, optional
     Measures of agreement, such as `input/kendall` or `system/pearson`; by default the twelve of Gao et al. (2025):
     Pearson, Spearman and Kendall at the levels system, item, input and global.
 test : {'auto', 'permutation', 'williams', 'bootstrap'}, default 'auto'
-    `auto` tests whether the difference of two metrics generalizes to other systems and inputs (jackknife; with fewer
-    than six systems or families of systems: to other inputs). `permutation` with how=both tests a difference on these
-    outputs (the test of Gao et al. 2025 and nlpstats). `williams` and `bootstrap` are the other common tests.
+    `auto` (jackknife) tests whether the difference of two metrics generalizes to other systems and inputs, or to other
+    inputs only, if there are fewer than six systems or families of systems. `permutation` with how=both tests the
+    difference on these outputs only (the test of Gao et al. 2025 and nlpstats). `williams` and `bootstrap` are the
+    other tests in common use.
 test : {'auto', 'permutation', 'williams', 'bootstrap'}, default 'permutation'
     Test for discriminative power: `permutation`, `williams`, `bootstrap` or `auto`.
 how : {'both', 'inputs', 'systems', 'cells'}, optional
-    What the permutation test swaps or the bootstrap resamples: `systems`, `inputs`, `both` or `cells`. Naming it
-    selects the permutation test where the test is `auto`.
+    What the permutation test swaps or the bootstrap resamples: `systems`, `inputs`, `both` or `cells`. If the test is
+    `auto`, this option selects the permutation test.
 draws : int, optional
-    Permutations, bootstrap samples or draws of the simultaneous correction; by default as many as the test needs.
+    Number of permutations, bootstrap samples or draws of the simultaneous correction. Default: as many as the test
+    needs.
 draws : int, default 499
     Number of permutations.
 correction : {'simultaneous', 'holm', 'bh', 'none'}, optional
     Correction for multiple testing: `simultaneous` (with test=auto, its default), `holm` (default of the other tests),
     `bh` or `none`.
 profile : str, default 'nlgauge'
-    Conventions of another program: nlgauge, nlpstats, sacrerouge, nlgcorreval or mt-metrics-eval. Naming another one
-    than nlgauge selects the permutation test where the test is `auto`.
+    Conventions of another program: nlgauge, nlpstats, sacrerouge, nlgcorreval or mt-metrics-eval. Any profile other
+    than nlgauge selects the permutation test if the test is `auto`.
 trials : int, default 1000
-    Random halves of the inputs for ranking consistency.
+    Number of random splits of the inputs into halves, for ranking consistency.
 trials : int, default 100
-    Simulated studies for each sample size.
+    Number of simulated studies per sample size.
 ranked_by : str or Measure, optional
-    Measure that is in use; the advice then also speaks of it.
+    Measure that you use now, for which the answer then gives advice.
 outputs : {'clustered', 'independent'}, default 'clustered'
-    Whether systems and inputs are clusters (`clustered`) or all outputs are `independent`, as in Novikova et al.
-    (2017).
+    Whether to treat systems and inputs as clusters (`clustered`) or all outputs as `independent`, as Novikova et al.
+    (2017) do.
 human_pass_from : float, optional
-    Lowest human rating that counts as pass; required where there are more than two values.
+    Lowest human rating that is a pass. Required if there are more than two values.
 judge_pass_from : float, optional
-    Lowest score of a judge that counts as pass; required where it gave more than two values.
+    Lowest judge score that is a pass. Required if there are more than two values.
 bins : str or pair of float, default 'thirds'
-    How ratings become the levels low, moderate and high: `thirds` of the scale (terciles where the scale has no
+    How ratings are divided into the levels low, moderate and high: `thirds` of the scale (terciles if the scale has no
     bounds), `terciles`, `paper` (below 3, 3, above 3) or two cut points.
 scale : pair of float or mapping, optional
-    Lowest and highest possible rating, or these two for each aspect; inferred from the ratings by default.
+    Lowest and highest possible rating, for all aspects or for each aspect. Default: inferred from the ratings.
 unit : {'rater', 'output'}, default 'rater'
-    What one observation is: a `rater`'s rating of an output (the metric's score is repeated), or an `output` with its
-    mean rating.
+    Unit of observation: one rating by a `rater` (the metric's score is then repeated for each rater), or one `output`
+    with its mean rating.
 families : mapping, optional
-    Families of metrics, as family -> metrics or metric -> family; without it they are inferred from the names
-    (`rouge-1` and `rouge-l` belong to `rouge`). Metrics that are not named are left out.
+    Families of metrics, as {family: [metrics]} or {metric: family}; metrics that are not listed are excluded. Default:
+    inferred from the metric names (`rouge-1` and `rouge-l` belong to `rouge`).
 overall : bool, default False
-    Add the mean of all aspects as one more aspect, as Nimah et al. (2023) do for summarization.
+    Add the mean of all aspects as another aspect, as Nimah et al. (2023) do for summarization.
 pairs : str, sequence or mapping, optional
-    Pairs of systems to compare: `all`, a list of pairs, or pairs by group, as in {'easy': [('A', 'B')]}. By default the
-    pairs that human ratings hold furthest apart are easy, and the closest ones are hard.
+    Pairs of systems to compare: `all`, a list of pairs, or pairs by group, as in {'easy': [('A', 'B')]}. By default,
+    the pairs with the largest difference in human ratings are easy, and those with the smallest are hard.
 model : {'xgboost', 'ridge'}, default 'xgboost'
     Model: XGBoost (extra `boost`), or ridge regression on ranks.
 split : {'inputs', 'outputs'}, default 'inputs'
-    Folds of whole `inputs`, or of single `outputs` (the plain folds of Colombo et al. 2023).
+    Split folds by `inputs`, or by single `outputs` (the plain folds of Colombo et al. 2023).
 count : int, default 5
     Number of folds.
 ties : {'davidson', 'rao-kupper', 'half', 'drop'}, default 'davidson'
-    How ties count: the model of Davidson or of Rao and Kupper, `half` a win for each, or `drop` them.
+    Treatment of ties: the model of Davidson, the model of Rao and Kupper, `half` a win for each system, or `drop` them.
 adjust : {'first', 'style', 'none'}, default 'first'
     Effects to control for: presentation order (`first`), order and `style` (length, lists, headings, bold words), or
     `none`.
 probability : str, optional
-    Column with the sampling probability of each labeled output; without it and `strata`, labels are assumed to be a
-    simple random sample.
+    Column with the sampling probability of each labeled output. Without it and `strata`, the labels are assumed to be
+    a simple random sample.
 strata : str, optional
-    Column with the stratum in which each output was drawn.
+    Column with the stratum from which each output was sampled.
 data : path, data frame, rows, Dataset, list of Datasets or Session
-    CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, a published set, or 'example'.
+    A table (CSV, TSV, JSON, JSONL, Parquet, Excel; also .gz), an export of another tool (see `nlgauge data formats`),
+    a published data set, or 'example'.
 metrics : str or sequence of str, optional
-    Metrics to use; all by default.
+    Metrics or judges to analyze. Default: all.
 engine : {'local', 'ray'}, default 'local'
-    Where the work is done: on all cores of this machine, or on a Ray cluster.
+    Execution engine: `local` uses all cores of this machine; `ray` uses a Ray cluster.
 address : str, optional
-    Address of the Ray cluster, as in auto or 10.0.0.1:6379; without it Ray starts on this machine.
+    Address of the Ray cluster, such as auto or 10.0.0.1:6379. Default: start Ray on this machine.
 tell : callable, optional
     Called with remarks.
 store : path, optional
-    The file; NLGAUGE_STORE or the cache folder by default.
+    Path of the cache file. Default: NLGAUGE_STORE, or a file in the cache folder.
 **file
     As in `FileOptions`.
 **choice

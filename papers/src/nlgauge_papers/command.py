@@ -26,36 +26,37 @@ def reproduce(
     store: Path | None = None,
     tell: Callable[[str], None] = print,
 ) -> Sequence[Table]:
-    """Recompute the five papers: each published cell compared with ours, with a verdict.
+    """Recompute the results of the five papers and compare each published number with ours.
 
-    A cell matches when our value rounds to what the paper prints. It may also be within tolerance, match after
-    reproducing an error in the paper (both values are shown), or differ (with the reason). Where there is no value,
-    the cell needs a download or weights, or was never published. A difference is a result, not an error: the exit
-    code is 0. A CSV file gets one row per printed cell: paper, table, key, printed, ours, verdict, evidence, source.
+    A cell of a published table matches if our value, rounded as in the paper, equals the printed one. Otherwise it is
+    within tolerance, matches after reproducing an error in the paper (both values are shown), or differs (with the
+    reason). A cell without a value needs a download or model weights, or its data were never published. Differences
+    are results, not errors, so the exit code is 0. A CSV output file has one row per cell with the columns paper,
+    table, key, printed, ours, verdict, evidence and source.
 
     Parameters
     ----------
     paper : str, optional
-        nimah2023, deng2021, gao2025, colombo2023, novikova2017, or a short name (checklist, ctc, measures, ceiling,
-        novikova); without it, what can be recomputed, and its state.
+        Paper: nimah2023, deng2021, gao2025, colombo2023, novikova2017, or a short name (checklist, ctc, measures,
+        ceiling, novikova). Default: list what can be recomputed.
     table : str, optional
-        One table of that paper: 9, D.1, …; or a further study.
+        One table of the paper, such as 9 or D.1, or an additional study.
     all : bool, default False
-        All studies of all papers: the scoreboard.
+        Recompute all tables of all papers, and show a summary.
     only_differs : bool, default False
         Show only the cells that differ.
     slow : bool, default True
-        Also what runs a model or takes minutes.
+        Include studies that run a model or take minutes.
     weights : bool, default False
-        Also run the models of the papers, where they are: in the folder of `models`, in the cache or on the hub.
+        Also run the models of the papers, from the folder `models`, the cache or the Hugging Face hub.
     models : path, optional
-        Folder of models by name (roberta-large, D-cnndm, …); implies `weights`.
+        Folder with models by name (roberta-large, D-cnndm, …). Implies `weights`.
     options : mapping, optional
-        Options of a further study: task=consistency.
+        Options of an additional study, such as task=consistency.
     mirror : path, optional
-        Folder of the published sets (else NLGAUGE_DATA, else the cache).
+        Folder with the published data sets. Default: NLGAUGE_DATA, or the cache.
     store : path, optional
-        File that keeps scores of models (else NLGAUGE_STORE, else the cache).
+        Cache file of model scores. Default: NLGAUGE_STORE, or a file in the cache folder.
     tell : callable
         Called with remarks while it runs.
 

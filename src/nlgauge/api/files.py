@@ -31,7 +31,8 @@ def check(data: Any, **file: Unpack[FileOptions]) -> Table:
     Parameters
     ----------
     data : path, data frame or rows
-        CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, or a published set.
+        A table (CSV, TSV, JSON, JSONL, Parquet, Excel; also .gz), an export of another tool (see `nlgauge data
+        formats`), or a published data set.
 
     Returns
     -------
@@ -56,13 +57,13 @@ def convert(
 ) -> CommandOutput:
     """Convert a file to the tidy format, or to a wide CSV or Parquet table.
 
-    A table has one row per output and rater, with columns human.ASPECT and metric.NAME.
+    A wide table has one row per output and annotator, with columns human.ASPECT and metric.NAME.
 
     Parameters
     ----------
     data : path, data frame, rows or Dataset
-        CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, a published set, or 'example'. A reader and
-        its options: wmt23(lp='en-de').
+        A table (CSV, TSV, JSON, JSONL, Parquet, Excel; also .gz), an export of another tool (see `nlgauge data
+        formats`), a published data set, or 'example'. Options of a reader follow in parentheses: wmt23(lp='en-de').
     out : path
         File to write: .jsonl, .jsonl.gz (these lose nothing), .csv or .parquet.
 
@@ -98,20 +99,22 @@ def split(
 ) -> CommandOutput:
     """Split a file into a part for tuning a judge and a held-out test part.
 
-    The part of an input depends on its ID alone, so more rows never move existing ones. Every later look at the
-    test part is written into a log next to it.
+    The part to which an input belongs depends only on its ID, so adding rows never moves existing inputs. Each later
+    use of the test part is recorded in a log file next to it.
 
     Parameters
     ----------
     data : path, data frame, rows or Dataset
-        CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, or a published set.
+        A table (CSV, TSV, JSON, JSONL, Parquet, Excel; also .gz), an export of another tool (see `nlgauge data
+        formats`), or a published data set.
     test : float, default 0.45
-        About this share of the inputs is kept for the test.
+        Approximate share of the inputs in the test part.
     by : str, optional
-        Column whose value several inputs share (a conversation): they stay together. By default the document or
-        conversation that the data name, if they do.
+        Column that identifies groups of inputs, such as conversations, that must stay in the same part. Default: the
+        document or conversation column, if there is one.
     out : path, optional
-        NAME.csv writes NAME.tune.csv and NAME.test.csv; by default .jsonl next to the file, which loses nothing.
+        Output name: NAME.csv writes NAME.tune.csv and NAME.test.csv. Default: lossless .jsonl files next to the input
+        file.
 
     Examples
     --------
@@ -155,19 +158,19 @@ def simulate(
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session, optional
-        Fit the parameters to this table; without it those of gao2025.
+        Table to which the parameters are fitted. Default: the parameters of Gao et al. (2025).
     aspect, metrics : str or sequence of str, optional
-        The aspect and the metric to fit.
+        Aspect and metric to which the parameters are fitted.
     systems : int, optional
-        Number of systems, 15 by default.
+        Number of systems. Default: 15.
     inputs : int, optional
-        Number of inputs, 200 by default.
+        Number of inputs. Default: 200.
     rho_sys : float, optional
-        Correlation of the system means, .8 by default.
+        Correlation of the system means. Default: 0.8.
     mu_rho : float, optional
-        Mean correlation within systems, .4 by default.
+        Mean correlation within systems. Default: 0.4.
     sigma_rho : float, optional
-        Standard deviation of that correlation over systems, .15 by default.
+        Standard deviation of the correlation within systems, over systems. Default: 0.15.
     scale_metric : int, optional
         Number of distinct values of the metric.
     scale_human : int, optional

@@ -65,39 +65,41 @@ def gate(
     alpha: Annotated[float, Bounds(0, 1)] = 0.05,
     **choice: Unpack[ChoiceOptions],
 ) -> Table:
-    """Check the agreement of a judge, or the pass rate of outputs, against limits: passed, failed or undecided.
+    """Test the agreement of a judge, or the pass rate of outputs, against limits: passed, failed or undecided.
 
-    Exit code 0: every limit is passed; 1: one is failed, after Holm's correction over all limits; 3: undecided, and the
-    table says about how many labels would decide; 2: usage or data error. With two results.json, the later one is held
-    against the earlier one: a metric must not have dropped by more than `fail_drop`, significantly.
+    Exit codes: 0, all limits are passed; 1, at least one is failed after Holm correction; 3, undecided, and the table
+    gives the approximate number of labels needed; 2, usage or data error. With two results.json files, the later run
+    is compared with the earlier one: the gate fails if a metric has dropped significantly and by more than
+    `fail_drop`.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session
         A table of scores and labels, or the results.json of the later of two runs.
     aspect, metrics : str or sequence of str, optional
-        All by default; `metrics` are the judges, and each of them must pass.
+        Aspects and judges (`metrics`) to test; each judge must pass. Default: all.
     min : mapping or str, optional
-        Least value of each figure, as in kappa=.6,tnr=.8. Figures of pass and fail (kappa, mcc, agreement, fail_recall
-        or tnr, pass_recall or tpr, …), correlations (input/kendall=.4), and what humans would say of all outputs,
-        estimated with the judge's help: pass_rate=.8 or mean=3.5.
+        Minimum of each statistic, such as kappa=.6,tnr=.8: statistics of pass and fail verdicts (kappa, mcc,
+        agreement, fail_recall or tnr, pass_recall or tpr, …), correlations (input/kendall=.4), and the human pass rate
+        or mean rating of all outputs, estimated with the help of the judge (pass_rate=.8 or mean=3.5).
     against : path, data frame, rows, Dataset or Session, optional
-        An earlier run: its data, or its results.json.
+        Data or results.json of an earlier run.
     max_drop : mapping or str, optional
-        How far each figure of agreement may have dropped since then, on the rows of both: kappa=.05.
+        Maximum drop of each agreement statistic since the earlier run, on the outputs of both runs, such as kappa=.05.
     policy : path, optional
-        Of `analyze delegate`: check on new labels that the judge errs no more often than promised where it decides.
+        Policy file written by `analyze delegate`. Tests on new labels whether the judge's automatic verdicts keep the
+        error limit of the policy.
     looks : int, optional
-        Number of planned looks: how often the gate will run on a growing label set, or on new versions of the judge.
-        The error rate of both decisions then holds over all of them. Without it, it holds for one look.
+        Number of planned looks, that is, runs of the gate on a growing set of labels or on new versions of the judge.
+        The error rates then hold over all looks. Default: one look.
     allow_undecided : bool, default False
-        Exit code 0 instead of 3 where the gate is undecided.
+        Return exit code 0 instead of 3 if the gate is undecided.
     measure : str, optional
-        Of two results.json: the gate measure of both runs, for a check.
+        For two results.json files: expected gate measure of both runs, as a check.
     fail_drop : float, default 0.02
-        Of two results.json: drops up to this size never fail.
+        For two results.json files: largest drop that never fails.
     alpha : float, default 0.05
-        Of two results.json: a drop is significant below this p, after Holm's correction.
+        For two results.json files: significance level of a drop, after Holm correction.
 
     Returns
     -------

@@ -85,54 +85,56 @@ def judge(
     command: Sequence[str] = (),
     **file: Unpack[FileOptions],
 ) -> JudgedData | CommandOutput:
-    """Score outputs with a language model as judge: ratings or pairwise comparisons, by any OpenAI-compatible endpoint.
+    """Score outputs with an LLM judge: ratings or pairwise comparisons from any OpenAI-compatible endpoint.
 
-    Every reply is kept at once (NLGAUGE_STORE): a run can be stopped at any moment, goes on where it was, and never
-    asks twice for what it has.
+    Each reply is cached as soon as it arrives (NLGAUGE_STORE). A run can be interrupted at any time; it resumes where
+    it stopped, and cached replies are never requested again.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session
-        Outputs to judge: a table, a known layout, a published set, or 'example'.
+        Outputs to judge: a table, an export of another tool, a published data set, or 'example'.
     judge : str, Judge or sequence of Judge, default 'summarization'
-        A shipped task (`nlgauge list judges`) or the path of your own YAML; in Python also judges with all their
-        settings.
+        A built-in task (`nlgauge list judges`) or the path of your own YAML file. In Python, also configured judge
+        objects.
     prompt : path, optional
-        Your own template in place of the task's; it holds {example}.
+        Your own prompt template instead of that of the task; it must contain {example}.
     prompts : path, optional
-        Folder of templates (.txt, .md) or tasks (.yaml): try each on the tuning part and say which is best.
+        Folder of prompt templates (.txt, .md) or tasks (.yaml). Each one is evaluated on the tuning part of the data,
+        and the best is reported.
     test : float, default 0.45
-        With `prompts`: share of the inputs kept out, where the data are not split by `nlgauge data split`.
+        With `prompts`: share of the inputs in the held-out part, if the data were not split by `nlgauge data split`.
     setting : str or sequence of str, optional
-        Scale, draws and temperature by name, where the task has settings (`nlgauge list judges gao2025`), or 'all'.
+        Named setting of scale, draws and temperature, if the task defines settings (see `nlgauge list judges
+        gao2025`), or 'all'.
     scale : str, optional
-        Rating scale, as in 1-5, 1-10, 0-100, A-E.
+        Rating scale, such as 1-5, 1-10, 0-100 or A-E. Default: the scale of the task.
     mode : str, optional
-        What is asked for: analysis, rating, logprobs or pairwise.
+        Kind of reply to request: analysis (a rating after an explanation), rating, logprobs or pairwise.
     draws : int, optional
-        Replies per output; their ratings are averaged.
+        Number of replies per output, whose ratings are averaged.
     temperature : float, optional
-        Sampling temperature; by default 0, or 1 with several draws.
+        Sampling temperature. Default: 0, or 1 with several draws.
     rivals : int, optional
-        Of pairwise judgments: opponents of each output; all by default.
+        Pairwise mode: number of opponents of each output. Default: all.
     structured : bool, default False
-        Ask for JSON by a schema, where the server can.
+        Request JSON by a schema, if the server supports it.
     references : bool, default False
         Also show the judge the references.
     name : str, optional
-        Name of the judge in files, tables and pages; model and aspect by default.
+        Name of the judge in files, tables and reports. Default: model and aspect.
     fill : str, optional
-        'random' fills replies without a rating, as gao2025 did.
+        'random' replaces unreadable ratings with random ones, as Gao et al. (2025) did. Default: they are missing.
     model : str, optional
-        Name of the model at the endpoint (or NLGAUGE_MODEL).
+        Name of the model at the endpoint. Default: NLGAUGE_MODEL.
     base_url : str, optional
-        Endpoint, as in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).
+        URL of the endpoint, such as http://localhost:8000/v1. Default: NLGAUGE_BASE_URL.
     allow_endpoint : str, optional
-        The endpoint that the task's file names, to agree to asking it.
+        Endpoint named in the task file, repeated here to permit requests to it.
     key_file : path, optional
-        File with the key of the endpoint; else NLGAUGE_API_KEY, or for OpenAI OPENAI_API_KEY.
+        File with the API key of the endpoint. Default: NLGAUGE_API_KEY, or OPENAI_API_KEY for OpenAI.
     concurrency : int, default 16
-        Number of requests at once.
+        Number of concurrent requests.
     rpm : float, optional
         Maximum number of requests per minute.
     tpm : float, optional
@@ -142,30 +144,32 @@ def judge(
     attempts : int, default 8
         Attempts per request.
     dry_run : bool, default False
-        Only count requests, tokens and cost.
+        Estimate requests, tokens and cost without sending any request.
     prices : path or mapping, optional
-        Your JSON with {"model": {"input": 0.15, "output": 0.6}} per million tokens.
+        JSON file with prices per million tokens, as {"model": {"input": 0.15, "output": 0.6}}.
     max_cost : float, optional
-        Stop before more than this is spent.
+        Maximum cost; the run stops before it exceeds this.
     batch_out : path, optional
         Write the open requests as an OpenAI batch file and stop.
     batch_in : path, optional
-        Read the results of a batch first.
+        Results file of a batch, to be read first.
     reparse : bool, default False
-        Only read the kept replies again; nothing is asked.
+        Parse the cached replies again without sending any request.
     pattern : str, optional
-        Regular expression of the rating in a reply, as in 'Score=(\\d+)', tried before the usual reading.
+        Regular expression that finds the rating in a reply, such as 'Score=(\\d+)'. It is tried before the default
+        rules.
     reask : bool, default False
-        Ask again for the replies that could not be read, and only for these.
+        Request again only the replies from which no rating could be parsed.
     keep_draws : bool, default False
-        Also keep each draw as a column, name#1, name#2 ….
+        Also write the rating of each reply to the columns name#1, name#2 ….
     probe : int, default 0
-        Also measure resistance: add attack texts to so many outputs, let the judge rate them, and report the change in
-        ratings with its interval. Each output takes eleven more replies.
+        Also measure robustness to prompt injection: append attack texts to this number of outputs, judge them again,
+        and report the change in ratings with a confidence interval. Each output needs eleven more replies.
     policy : path, optional
-        Of `analyze delegate`: add a column `decision` with what the judge decides alone and what goes to humans.
+        Policy file written by `analyze delegate`. Adds a column `decision`: decided by the judge, or to be labeled by
+        a human.
     out : path, optional
-        File for the data with the judge's scores: .jsonl, .csv or .parquet.
+        Output file for the data with the judge's scores: .jsonl, .csv or .parquet.
     progress : callable, optional
         Called with the aspect, the number of requests done, and of how many.
     confirm : callable, optional

@@ -38,30 +38,32 @@ def label(
 ) -> Table:
     """Sample outputs for human labeling with known probabilities, and write an annotation file.
 
-    The file holds texts and no scores. Each output has its sampling probability. When the completed file is passed as
-    labels, `nlgauge estimate` weights each label by it. Later samples are drawn from the outputs without a label.
+    The annotation file contains the texts, without scores, and the sampling probability of each output. When the
+    completed file is passed as labels, `nlgauge estimate` weights each label by its sampling probability. Later
+    samples are drawn from the unlabeled outputs.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session
         Data with few or no labeled outputs.
     metrics : str or sequence of str, optional
-        Judges whose scores guide the draw; all by default.
+        Judges whose scores guide the sampling. Default: all.
     budget : int, optional
-        Number of unlabeled outputs to draw; with a policy file, of outputs that the judge decides.
+        Number of unlabeled outputs to sample. With a policy file: number of outputs that the judge decides to sample
+        for the audit.
     policy : path, optional
         Policy file written by `analyze delegate`. Selects all outputs that the judge does not decide alone, and a
         random sample of the others as an audit.
     goal : {'estimate', 'agreement', 'ranking', 'threshold'}, default 'estimate'
-        What the labels are for.
+        Purpose of the labels.
     how : {'random', 'stratified', 'disagreement', 'optimal', 'diverse'}, optional
         Sampling design. Default: the design with the best simulated result for the goal.
     cut : float, optional
-        Pass threshold of the judge for the goal threshold. Default: estimated from the labels there are.
+        Pass threshold of the judge, for the goal threshold. Default: estimated from the existing labels.
     tool : {'csv', 'label-studio', 'argilla'}, optional
         File format. Default: inferred from the file extension.
     out : path, optional
-        File to write for those who label: .csv, or .json (Label Studio; Argilla by `tool`).
+        Annotation file to write: .csv, or .json for Label Studio (or for Argilla, see `tool`).
 
     Returns
     -------

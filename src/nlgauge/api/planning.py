@@ -35,23 +35,23 @@ def with_options_of(*names: str) -> Callable[[Callable[..., Table]], Callable[..
 
 @with_options_of(STUDIES, LABELS)
 def plan(data: Any, aspect: Names = None, metrics: Names = None, *, goal: Aim | None = None, **options: Any) -> Table:
-    """Plan the sample size: power of a comparison of two metrics, or number of labels for a goal.
+    """Plan the sample size: the power of a comparison of two metrics, or the number of labels for a goal.
 
     `measure`, `axis`, `how` and `level` belong to the comparison of two metrics, which is planned without a goal.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session
-        A pilot study, or a log with labels of a few outputs.
+        Data of a pilot study, or a log with labels of a few outputs.
     metrics : str or sequence of str, optional
-        The two metrics to distinguish, or the judge that helps to reach the goal.
+        The two metrics to compare, or the judge that assists the labels.
     goal : {'estimate', 'gate', 'compare', 'delegate'}, optional
         What labels are needed for: an estimate, a gate, a comparison of two systems, or a judge that decides alone
         (`analyze delegate`). Without it, the study compares two metrics.
     power : float, default 0.8
-        Chance to find the difference, or to reach the goal.
+        Power: the probability of a significant difference, or of reaching the goal.
     sizes : sequence of int, optional
-        Sample sizes to try, as in 20,40,80; by default found by doubling.
+        Sample sizes to simulate, such as 20,40,80. Default: doubled until the power is reached.
 
     Returns
     -------

@@ -38,7 +38,7 @@ class FileOptions(TypedDict, total=False):
     columns : str or mapping
         Column roles that cannot be inferred from names: 'system=model,input=doc,human=coherence+fluency,lower=ter'.
     labels : path, data frame or Dataset, or a sequence of paths
-        Human labels of these outputs in another file, joined by system and input.
+        File with human labels of these outputs, joined by system and input.
     """
 
     columns: str | Mapping[str, Any] | None
@@ -51,20 +51,20 @@ class ChoiceOptions(FileOptions, total=False):
     Attributes
     ----------
     by : str or sequence of str
-        Columns: each combination of their values is analyzed by itself.
+        Columns by which the data are split: each combination of their values is analyzed separately.
     cluster : str
-        Column whose value several inputs share that are not independent, such as a document or a conversation.
+        Column that identifies clusters of inputs that are not independent, such as documents or conversations.
     family : str
-        Column whose value several systems share that are not independent, such as the model behind them; or a regular
-        expression with one group that finds it in their names, such as '^([a-z0-9]+)-'.
+        Column that identifies systems that are not independent, such as systems with the same base model; or a regular
+        expression with one group that matches the family in the system name, such as '^([a-z0-9]+)-'.
     keep_human : bool
-        Keep outputs written by humans among the systems.
+        Include human-written outputs among the systems; they are excluded by default.
     aggregate : {'mean', 'median', 'mace'}
-        How the ratings of one output become one.
+        How to aggregate the ratings of one output: `mean`, `median` or `mace`. Default: mean.
     seed : int
-        Seed of everything random.
+        Seed of the random number generator. Default: 0.
     progress : callable
-        Called with the analysis, the number of steps done, and of how many.
+        Called with the name of the analysis, the number of steps done and the number of all steps.
     """
 
     by: Names

@@ -158,9 +158,9 @@ def score(
     data : path, data frame, rows, Dataset, Session or sequence of str
         A table of outputs, a text file (.txt) with one output per line, or a list of outputs.
     metrics : str, Metric, function or a sequence of them, optional
-        Metrics as in bleu,rouge-l(stem=True),file.py@mine; recommended: those that agree best with human ratings; by
-        default all quick ones that the data allow. In Python also a function: its parameters are any of `output`,
-        `reference`, `references`, `source`, `context` and `control`, and it returns a number.
+        Metrics, such as bleu,rouge-l(stem=True),file.py@mine, or `recommended` for those that agree best with human
+        ratings. Default: all fast metrics that the data allow. In Python, also a function that returns a number and
+        takes any of the parameters `output`, `reference`, `references`, `source`, `context` and `control`.
     ref : path or sequence of paths, or sequence of str, optional
         Text file with one reference per line, if the outputs are in a text file; repeat it to add references. If the
         outputs are passed as a list: one or more references per output.
@@ -181,9 +181,9 @@ def score(
         Number of rows per batch, which bounds the memory; an interrupted run resumes where it stopped. Files larger
         than 256 MiB are scored in batches automatically if an output file is named.
     workers : int, optional
-        Threads; the values do not depend on them.
+        Number of threads. The scores do not depend on it.
     out : path, optional
-        File for the data with their scores: .jsonl (keeps all), .csv or .parquet.
+        Output file for the data with their scores: .jsonl (lossless), .csv or .parquet.
     progress : callable, optional
         Called with the metric, the number of outputs done, and of how many.
 

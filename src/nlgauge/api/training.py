@@ -32,7 +32,7 @@ def aligner(
     infiller: str | None = None,
     tell: Callable[[str], object] | None = None,
 ) -> CommandOutput:
-    """Train an alignment model on unlabeled text: D for tokens, R for the aggregate (Deng et al. 2021, Appendix A).
+    """Train an alignment model on unlabeled text: D scores tokens, R scores whole texts (Deng et al. 2021, Appendix A).
 
     Sentences of the text are said differently, phrases of them exchanged, and the aligner learns which. The same
     command again goes on where it stopped. Use it with ctc(align='D', weights='DIR').
@@ -58,7 +58,7 @@ def aligner(
     smooth : float, default 0.1
         Of D: how uncertain the labels are taken to be, 0 to 0.5.
     seed : int, default 0
-        Seed of everything random.
+        Seed of the random number generator.
     targets : str, optional
         Other targets than the task's: pseudo-summary, fusion, lead, knowledge, response or itself.
     features : path, optional

@@ -43,8 +43,8 @@ def heading(name: str) -> str:
 def analyze() -> typer.Typer:
     """Run one analysis on a table of scores; without a name, list the analyses.
 
-    NAME is an analysis of the list, or file.py@name for one of your own, which is run. Its options and their meaning:
-    nlgauge analyze NAME --help.
+    NAME is an analysis from the list, or file.py@name for one of your own, whose file is executed. `nlgauge analyze
+    NAME --help` describes its options.
 
     Examples
     --------

@@ -32,7 +32,9 @@ SHORT = {"out": "-o", "format": "-f", "metrics": "-m", "judge": "-j"}
 DATA, OWN, SHARED, OUT = "data", "Options", "Data selection", "Output"
 LONGEST_REASON = 400  # characters
 SHARED_NAMES = get_type_hints(ChoiceOptions)
-FORMAT = Annotated[str, typer.Option("--format", "-f", help=f"table, {', '.join(FORMATS)}.", rich_help_panel=OUT)]
+FORMAT = Annotated[
+    str, typer.Option("--format", "-f", help=f"Output format: table, {', '.join(FORMATS)}.", rich_help_panel=OUT)
+]
 WRITE = Annotated[
     Path | None,
     typer.Option(
@@ -45,7 +47,7 @@ WRITE = Annotated[
 FIGURE = Annotated[
     str | None,
     typer.Option(
-        "--figure", help="A figure of your own for -o, as in my.py@ANALYSIS; that file is run.", rich_help_panel=OUT
+        "--figure", help="Your own figure for -o, as my.py@ANALYSIS; the file is executed.", rich_help_panel=OUT
     ),
 ]
 
@@ -93,7 +95,7 @@ class Option:
         default = None if required or self.default is None else self.default
         shown = isinstance(default, int | float | str | tuple) and default not in ("", False, ())
         help = self.help.replace("[", "\\[")
-        help += f" Default: {written(default)}." if shown and default is not True else ""
+        help += f" Default: {written(default)}." if shown and default is not True and "Default:" not in help else ""
         if self.argument:
             kind: Any = typer.Argument(help=help, show_default=False, metavar=self.metavar(required), **self.more)
         else:

@@ -18,7 +18,7 @@ Tell = Callable[[str, int, int], None]  # file, bytes received, total
 
 
 def published_sets(*, task: str | None = None, paper: str | None = None, mirror: str | Path | None = None) -> Table:
-    """List the published sets of human judgments, and whether they are on this machine.
+    """List the published data sets with human ratings, and whether they are on this machine.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def published_sets(*, task: str | None = None, paper: str | None = None, mirror:
     paper : str, optional
         Only sets that this paper uses, such as 'novikova2017'.
     mirror : path, optional
-        Folder with the files (else NLGAUGE_DATA, else the cache).
+        Folder with the files. Default: NLGAUGE_DATA, or the cache.
 
     Returns
     -------
@@ -67,14 +67,14 @@ def published_sets(*, task: str | None = None, paper: str | None = None, mirror:
 
 
 def describe(name: str, *, mirror: str | Path | None = None) -> CommandOutput:
-    """Describe one set: content, origin, and what is missing.
+    """Describe one published data set: contents, source, and missing parts.
 
     Parameters
     ----------
     name : str
         A set of `nlgauge data list`.
     mirror : path, optional
-        Folder with the files (else NLGAUGE_DATA, else the cache).
+        Folder with the files. Default: NLGAUGE_DATA, or the cache.
 
     Returns
     -------
@@ -134,19 +134,19 @@ def _file_line(f: File, present: bool) -> str:
 def get_set(
     name: str, *, to: str | Path | None = None, mirror: str | Path | None = None, progress: Tell | None = None
 ) -> dict[Path, str]:
-    """Download a published set from its origin, check it and convert it.
+    """Download a published data set from its original source, verify it and convert it.
 
-    The files come from a public repository at a pinned commit and are checked by their SHA-256; what breaks off is
-    resumed. Nothing is redistributed: the license of the origin applies to you.
+    The files come from a public repository at a pinned commit, and their SHA-256 hashes are verified. An interrupted
+    download is resumed. NLGauge does not redistribute the data: the license of the original source applies.
 
     Parameters
     ----------
     name : str
         A set of `nlgauge data list`, or `all` for every set that a program can download.
     to : path, optional
-        Folder to put it in (else NLGAUGE_DATA, else the cache).
+        Target folder. Default: NLGAUGE_DATA, or the cache.
     mirror : path, optional
-        Copy from this folder where it has the file.
+        Copy files from this folder if it has them, instead of downloading.
     progress : callable, optional
         Called with the file, the number of bytes there, and of how many.
 

@@ -30,7 +30,7 @@ SHORT = 46  # signs of a metric's summary in the list
 
 
 def formats() -> Table:
-    """List the formats that can be read: what becomes human ratings, what becomes scores of metrics and judges.
+    """List the formats that can be read, and which of their fields become human ratings and which become scores.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def available(
     Parameters
     ----------
     what : str, default 'metrics'
-        metrics, measures, analyses, figures, readers, judges, formats, environment; or one of the guides llms, skill,
-        schema, columns.
+        What to list: metrics, measures, analyses, figures, readers, judges, formats or environment; or one of the
+        guides llms, skill, schema and columns.
     names : str or sequence of str, optional
-        Names of metrics to describe in full, or of judges whose settings are shown.
+        Metrics to describe in full, or judges whose settings to show.
     needs : str or sequence of str, optional
-        Only metrics that need this: references, source, context, control, none.
+        Only metrics that need this kind of text: references, source, context, control or none.
     family : str, optional
         Only metrics of this family.
     long : bool, default False

@@ -29,14 +29,14 @@ DEFINITIONS = {
 def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> Table:
     """Rank the systems by all aspects together and by all metrics together.
 
-    Every order of two systems by one aspect or metric on one input is a vote.
+    Each aspect (or metric) has one vote per input on the order of each pair of systems.
 
     Parameters
     ----------
     of : {'systems', 'inputs'}
-        What is ranked (Eq. 1, Eq. 2).
+        What to rank: `systems` (Eq. 1) or `inputs` (Eq. 2).
     seconds : float, default 20.0
-        Limit of the search for Kemeny's order; a note says if optimality is not proved.
+        Time limit in seconds of the search for the Kemeny order. A note says if the order is not proved to be optimal.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
     Parameters
     ----------
     seconds : float, default 20.0
-        Limit of the search for Kemeny's order.
+        Time limit in seconds of the search for the Kemeny order.
 
     Returns
     -------

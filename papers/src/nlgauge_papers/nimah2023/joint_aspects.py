@@ -36,9 +36,9 @@ def joint_aspects(
     families: Families | None = None,
     draws: int = 499,
 ) -> Table:
-    """Compare the scores of rows that are low on all aspects, high on all, and mixed.
+    """Compare the metric scores of outputs that are low on all aspects, high on all aspects, or mixed.
 
-    With two aspects the two ways to be mixed are compared too, which shows which aspect the metric follows.
+    With two aspects, the two kinds of mixed outputs are also compared, which shows the aspect that the metric follows.
 
     Parameters
     ----------

@@ -60,19 +60,20 @@ def characteristics(
     outputs: Outputs = "clustered",
     progress: Steps | None = None,
 ) -> Table:
-    """Correlate each metric with the human ratings where a characteristic of the data is low and where it is high.
+    """Correlate each metric with the human ratings on outputs for which a characteristic of the data is low, and on
+    those for which it is high.
 
-    Characteristics are the words of the output, of the source, of the references (mean) and the number of references,
-    where the data have them. Each is cut at its median.
+    The characteristics are the number of words of the output, of the source and of the references (mean), and the
+    number of references, if the data have them. Each is split at its median.
 
     Parameters
     ----------
     numeric_columns : str or sequence of str, optional
-        Numeric columns of the samples that are characteristics too.
+        Numeric columns of the data to use as further characteristics.
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
     correction : {'holm', 'bh', 'none'}
-        Over all tests of the table.
+        Correction for multiple testing over all tests of the table.
     draws : int, default 0
         Draws of the permutation check.
 

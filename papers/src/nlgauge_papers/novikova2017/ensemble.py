@@ -35,16 +35,16 @@ def ensemble(
     ridge: float = 1.0,
     progress: Steps | None = None,
 ) -> Table:
-    """Compare a regression on all metrics with the single best one, within and across parts of the data.
+    """Compare a regression on all metrics with the best single metric, within and across parts of the data.
 
     Parameters
     ----------
     families : mapping, optional
-        {column: family} or {family: [columns]}: metrics that become one feature.
+        Metrics that are combined into one feature, as {column: family} or {family: [columns]}.
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
     folds : int, default 5
-        Within a part, predictions come from folds that share no input.
+        Number of cross-validation folds within a part; no input is in two folds.
     ridge : float, default 1.0
         Penalty of the regression.
 

@@ -57,17 +57,18 @@ def quality_bins(
     outputs: Outputs = "clustered",
     seed: int = 0,
 ) -> Table:
-    """Correlate each metric with the human ratings within the bad, the average and the good outputs.
+    """Correlate each metric with the human ratings separately for bad, average and good outputs.
 
     Parameters
     ----------
     cuts : two numbers, or {'fifths', 'terciles'}
-        Bad is at most the first number, good at least the second. By default the lowest and highest fifth of the scale,
-        which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
+        Two cut points: outputs rated at most the first are bad, those rated at least the second are good. Default: the
+        lowest and highest fifth of the scale (2 and 5 on a scale of 1–6, as in the paper), or terciles if the scale
+        has no bounds.
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
     correction : {'holm', 'bh', 'none'}
-        Correction of the tests of bad outputs against the others, over metrics.
+        Correction for multiple testing over metrics, for the tests of bad outputs against the others.
     draws : int, default 500
         Draws of the permutation check; 0 for none.
 

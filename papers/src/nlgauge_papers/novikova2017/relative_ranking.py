@@ -34,12 +34,13 @@ def relative_ranking(
     outputs: Outputs = "clustered",
     progress: Steps | None = None,
 ) -> Table:
-    """Compute the share of pairs of outputs of one input that a metric orders as the human ratings do.
+    """Compute the share of pairs of outputs of the same input that a metric orders as the human ratings do.
 
     Parameters
     ----------
     levels : int, optional
-        Steps of equal width into which scores are cut for `quantized`; as many as the ratings have by default.
+        Number of equal-width bins into which scores are divided for the column `quantized`. Default: the number of
+        distinct ratings.
     draws : int, default 100
         Random scores that the metric is compared with.
 

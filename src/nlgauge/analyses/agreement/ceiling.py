@@ -25,12 +25,12 @@ from nlgauge.table import Row, Table, Title
 def ceiling(
     panel: Panel, *, measures: Sequence[Named] | None = None, splits: int = 100, draws: int = DRAWS, seed: int = 0
 ) -> Table:
-    """Compute the human ceiling of each measure, and the share of it that each metric reaches.
+    """Compute the human ceiling of each measure, and the agreement of each metric as a share of it.
 
     Parameters
     ----------
     splits : int, default 100
-        Random splits of the annotators into two halves.
+        Number of random splits of the annotators into two halves.
     draws : int, default 400
         Number of simulated sets of true scores from which the ceiling is computed.
 

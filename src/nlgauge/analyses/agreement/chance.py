@@ -24,8 +24,8 @@ ACCURACIES = ("input/acc-eq", "item/acc-eq", "global/acc-eq", "system/acc-eq", "
 def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int = 200, seed: int = 0) -> Table:
     """Compute the chance level of each measure: the agreement of random scores with these human ratings.
 
-    A continuous random score never ties, so it never agrees with human ratings on a tied pair: where ratings have
-    ties, acc-eq of a random score is below 0.5.
+    A continuous random score has no ties and therefore never agrees with the human ratings on a tied pair. If the
+    ratings have ties, acc-eq of a random score is below 0.5.
 
     Parameters
     ----------

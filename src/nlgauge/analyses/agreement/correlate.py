@@ -23,13 +23,13 @@ def correlate(
 ) -> Table:
     """Compute the agreement of every metric with the human ratings under each measure.
 
-    A measure that is undefined on these data (with one system only, for example) is left out, and a note gives the
-    reason. It is an error if no measure remains.
+    A measure that is undefined on these data (for example, because there is only one system) is skipped with a note
+    that gives the reason. It is an error if no measure remains.
 
     Parameters
     ----------
     sort : str or Measure, optional
-        Measure that orders the metrics; by default the mean of all of them.
+        Measure by which the metrics are sorted. Default: the mean over all measures.
     seed : int, default 0
         Seed of the tie calibration and of measures that draw at random, such as `system/spa`.
 

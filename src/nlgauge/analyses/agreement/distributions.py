@@ -30,14 +30,15 @@ WORDS = {
 def distributions(
     panel: Panel, *, groups: Mapping[str, Sequence[str]] | str | None = None, level: float = 0.95
 ) -> Table:
-    """Compare a judge with the distribution of annotators, next to what one more annotator would reach.
+    """Compare a judge's ratings with the distribution of the annotators' ratings, and with the agreement that one more
+    annotator would reach.
 
     Parameters
     ----------
     panel : Panel
         Metric scores and human ratings of one aspect, of three annotators per output or more.
     groups : mapping or str, optional
-        Groups of annotators, as in "experts=ann+bob,crowd=w1+w2": does a judge side with one of them?
+        Groups of annotators, as in "experts=ann+bob,crowd=w1+w2", to test whether a judge agrees more with one of them.
 
     Returns
     -------

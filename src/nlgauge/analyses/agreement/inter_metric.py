@@ -24,7 +24,7 @@ def inter_metric(
     Parameters
     ----------
     alike : float, default 0.8
-        Smallest average absolute correlation of the metrics in a cluster.
+        Minimum mean absolute correlation of the metrics in a cluster.
     aspects : bool, default True
         Include the human aspects as the first lines.
 

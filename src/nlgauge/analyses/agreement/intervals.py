@@ -41,12 +41,11 @@ def intervals(
     Parameters
     ----------
     over : {'inputs', 'systems', 'both', 'raters', 'auto'}, default 'auto'
-        What the data are a sample of: `inputs`, `systems`, `both` of them, or `raters` (annotators). `auto` is
-        both, or inputs alone if there are fewer than six systems.
+        Population to which the interval generalizes: `inputs`, `systems`, `both`, or `raters` (annotators). `auto`
+        means both, or inputs only if there are fewer than six systems.
     kind : {'jackknife', 'percentile', 'bca', 'fisher'}, optional
-        Kind of interval: `jackknife` (the default), the bootstraps `percentile` and `bca` (the only ones for
-        annotators and for systems alone), or `fisher`, the textbook interval of a single correlation, which
-        assumes independent outputs.
+        Method: `jackknife`; the bootstrap intervals `percentile` and `bca` (required for annotators or systems alone);
+        or `fisher`, the textbook interval of a single correlation, which assumes independent outputs.
     draws : int, default 1000
         Number of bootstrap samples.
 

@@ -41,13 +41,14 @@ LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input
 
 @analysis("parameters", paper="gao2025", question="How are scores and ratings distributed (spread, ties, scale)?")
 def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale: Bounds | None = None) -> Table:
-    """Describe the distribution of scores and ratings (spread, ties, scale) by the parameters of Algorithm 1.
+    """Describe the distribution of scores and ratings (spread, ties, scale) with the parameters of Algorithm 1 of Gao
+    et al. (2025).
 
     Parameters
     ----------
     human_scale : pair of float, optional
-        Lowest and highest possible human rating, such as (1, 5), by which ratings are rescaled to 0–1. Not rescaled
-        by default.
+        Lowest and highest possible human rating, such as 1,5, used to rescale the ratings to 0–1. Default: no
+        rescaling.
     metric_scale : pair of float, optional
         The same for metric scores.
 

@@ -27,14 +27,14 @@ def replacement(
     Parameters
     ----------
     epsilon : float, default 0.2
-        Advantage that annotators are granted for their cost: the metric beats an annotator if its advantage
-        plus epsilon exceeds the annotator's. The authors take 0.2 for experts, 0.15 for skilled annotators and
-        0.1 for crowds.
+        Cost-benefit margin: the metric beats an annotator if its advantage plus epsilon exceeds the annotator's. The
+        authors use 0.2 for experts, 0.15 for skilled annotators and 0.1 for crowd workers.
     scale : {'raw', 'ranks', 'zscore'}, default 'ranks'
-        How scores and ratings are compared: as they are (`raw`, for a judge on the annotators' scale), by
-        `ranks`, or as `zscore`.
+        Scale on which scores and ratings are compared: `raw` (for a judge on the annotators' scale), `ranks` or
+        `zscore`.
     min_units : int, default 30
-        Outputs that an annotator must have rated together with others to be tested.
+        Minimum number of outputs that an annotator has rated in common with other annotators; annotators with fewer
+        are not tested.
 
     Returns
     -------

@@ -56,14 +56,14 @@ class _Shared:
 
 @analysis("spans", takes="dataset", question="Do annotators, or a model and annotators, mark the same error spans?")
 def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: float = 0.95, seed: int = 0) -> Table:
-    """Compute how far annotators, or a model and annotators, mark the same error spans.
+    """Compute the agreement of annotators, or of a model and annotators, on error spans.
 
     Parameters
     ----------
     same_text : bool, default False
-        Treat outputs of one input with the same text as one text, which an annotator of any of them has seen.
+        Treat outputs of the same input with identical texts as one output, annotated by all annotators of any of them.
     draws : int, default 200
-        Random alignments for the expected disorder of gamma.
+        Number of random alignments for the expected disorder of gamma.
 
     Returns
     -------

@@ -50,7 +50,7 @@ def split(
     outputs: Outputs = "clustered",
     progress: Progress | None = None,
 ) -> Table:
-    """Compute the correlation of each metric with the human ratings on each part of the data, and compare parts.
+    """Compute the correlation of each metric with the human ratings on each part of the data, and compare the parts.
 
     Parts are the combinations of values of the columns `by`. Only parts that differ in the last column are
     compared: by=["dataset", "system"] compares systems on one data set.

@@ -33,7 +33,7 @@ def uses(panel: Panel, *, limit: float = 0.75, level: float = 0.95) -> Table:
     Parameters
     ----------
     limit : float, default 0.75
-        Lowest share that counts as reliable; between 0.5 (chance) and 1.
+        Minimum share for the verdict 'reliable', between 0.5 (chance) and 1.
 
     Returns
     -------

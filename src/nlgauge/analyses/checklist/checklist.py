@@ -94,14 +94,14 @@ def checklist(
     kept: float = 0.5,
     draws: int = 499,
 ) -> Table:
-    """Assess each metric by the five assessments of the metric preference checklist.
+    """Evaluate each metric by the five assessments of the metric preference checklist.
 
-    The assessment of transfer needs more than one data set: several files, or parts of this one (`by`).
+    The assessment of transfer needs more than one data set: several files, or parts of one file (`by`).
 
     Parameters
     ----------
     share : float, default 1/3
-        Share of all pairs of systems that count as easy, and as hard; above 0, at most 0.5.
+        Share of all pairs of systems that are easy, and share that are hard; above 0, at most 0.5.
     measure : str or Measure, default 'global/spearman'
         Measure of agreement that should transfer.
     level : float, default 0.05
@@ -109,11 +109,12 @@ def checklist(
     of_human : float, default 0.5
         Share of the human Kolmogorov–Smirnov distance that a metric must reach.
     beyond : float, default 0.5
-        How far a metric's order must be on the way from chance to the human order, from 0 to 1.
+        Minimum agreement of a metric's order with the human order, rescaled so that 0 is chance and 1 is perfect
+        agreement.
     kept : float, default 0.5
         Share of its mean correlation that a metric must keep on the worst data set.
     draws : int, default 499
-        Draws of the permutation tests; more than 1 / level.
+        Number of permutations of each test; must exceed 1 / level.
 
     Returns
     -------

@@ -41,7 +41,7 @@ def discrimination(
 ) -> Table:
     """Compute how well a metric separates low, moderate and high quality (Kolmogorov–Smirnov distance).
 
-    The other human aspects, and the other annotators of this one, are listed next to the metrics as a reference.
+    For comparison, the other human aspects and the other annotators of the same aspect are listed next to the metrics.
 
     Returns
     -------

@@ -26,7 +26,7 @@ SYSTEMS = Measure("global", "kendall")  # of two rankings of the systems
     "inter-aspect", paper="nimah2023", takes="dataset", question="How well do the human aspects agree with each other?"
 )
 def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None, unit: Unit = "rater") -> Table:
-    """Compute how far the human ratings of two aspects agree.
+    """Compute the agreement between the human ratings of two aspects.
 
     Returns
     -------

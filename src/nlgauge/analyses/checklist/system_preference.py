@@ -39,10 +39,9 @@ def system_preference(
     Parameters
     ----------
     share : float, default 1/3
-        Share of all pairs of systems that count as easy, and as hard; above 0, at most 0.5.
+        Share of all pairs of systems that are easy, and share that are hard; above 0, at most 0.5.
     per : {'metric', 'family', 'aspect', 'pair'}, default 'metric'
-        What one row is about: a `metric`, a `family` of metrics, a metric and `aspect`, or every `pair` of
-        systems.
+        Unit of one row: a `metric`, a `family` of metrics, a metric and `aspect`, or a `pair` of systems.
 
     Returns
     -------

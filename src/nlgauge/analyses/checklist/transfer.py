@@ -46,11 +46,11 @@ def transfer(
     Parameters
     ----------
     groups : mapping or sequence of mappings, optional
-        Groups of data sets: {'ID': ['news.csv'], 'domain-shift': ['chat.csv']}, {'news.csv': 'ID'}, {family:
-        {data set: group}}, or rows with dataset, group and, if needed, family. By default Table 3 of the paper
-        for its data sets, else each data set is its own group.
+        Groups of data sets: {'ID': ['news.csv'], 'domain-shift': ['chat.csv']}, {'news.csv': 'ID'}, {family: {data
+        set: group}}, or rows with dataset, group and, if needed, family. Default: the groups of Table 3 of the paper
+        for its data sets; any other data set is a group of its own.
     per : {'family', 'metric', 'data'}, default 'family'
-        What one row is about: a `family` of metrics, a `metric`, or every data set (`data`).
+        Unit of one row: a `family` of metrics, a `metric`, or a data set (`data`).
 
     Returns
     -------

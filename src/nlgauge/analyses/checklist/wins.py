@@ -47,7 +47,7 @@ class WinCounts:
 def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", merge: bool = False) -> Table:
     """Compute the win fractions of every ordered pair of systems, by human judgment and by metrics.
 
-    Without `metrics`, the metric whose fractions are closest to the human ones is shown.
+    Without `metrics`, the metric whose win fractions are closest to the human ones is shown.
 
     Parameters
     ----------

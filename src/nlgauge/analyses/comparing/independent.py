@@ -43,14 +43,14 @@ def independent(
 ) -> Table:
     """Test whether a metric agrees better with human ratings on one part of the data than on another.
 
-    For two metrics on the same outputs use `compare`.
+    To compare two metrics on the same outputs, use `compare`.
 
     Parameters
     ----------
     measure : str or Measure, default 'global/spearman'
         One correlation over outputs: global/pearson, global/spearman or global/kendall.
     draws : int, default 500
-        Draws of the permutation check.
+        Number of permutations of the check.
 
     Returns
     -------

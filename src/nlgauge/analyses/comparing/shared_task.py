@@ -46,7 +46,7 @@ Profile = Literal["wmt24", "wmt25"]
 
 @analysis("shared-task", takes="datasets", question="How would a shared task rank the metrics?")
 def shared_task(choice: Choice, *, profile: Profile = "wmt24", seed: int = 0) -> Table:
-    """Rank metrics as a shared task does: its measures on every data set, and their mean.
+    """Rank metrics as a WMT shared task does, by the mean of its measures over all data sets.
 
     Each data set is a language pair.
 

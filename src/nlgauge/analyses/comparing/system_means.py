@@ -38,8 +38,8 @@ def system_means(
 ) -> Table:
     """Compare system means, by human ratings and by each metric.
 
-    With two systems there is one comparison, and both carry the star. With more, each system is tested against the
-    best one of the quantity.
+    With two systems there is one test, and a star marks both if they differ significantly. With more systems, each one
+    is tested against the best system by the same rating or metric.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def system_means(
         Test of two systems: `t` (Welch), `student`, `mann-whitney`, or a test that pairs the outputs of each
         input (`paired-t`, `wilcoxon`, `permutation`).
     draws : int, default 1000
-        Draws of the permutation test.
+        Number of permutations of the test.
 
     Returns
     -------

@@ -32,8 +32,8 @@ def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
     Parameters
     ----------
     distance : {'tau-b', 'inversions', 'decided'}, default 'tau-b'
-        What a tie costs: `tau-b`; `inversions`, where ties cost nothing (Eq. 3 as worded); or `decided`, which
-        leaves out tied pairs.
+        Treatment of ties in the distance: `tau-b`; `inversions`, in which ties have distance 0 (Eq. 3 as written); or
+        `decided`, which excludes tied pairs.
 
     Returns
     -------

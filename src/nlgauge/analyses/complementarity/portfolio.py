@@ -41,15 +41,15 @@ def metric_portfolio(
     measure: Named | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """Choose the small set of metrics that predicts human ratings best.
+    """Select the small set of metrics that best predicts the human ratings.
 
     Parameters
     ----------
     most : int, default 8
-        Largest number of metrics in a portfolio.
+        Maximum number of metrics in the set.
     model : {'xgboost', 'ridge'}, default 'ridge'
-        Model for the values shown: ridge regression, or XGBoost on the same ranks (extra `boost`). The order
-        of the metrics always comes from ridge regression, which is quick.
+        Model for the reported values: ridge regression, or XGBoost on the same ranks (extra `boost`). Metrics are
+        always selected by ridge regression, which is fast.
 
     Returns
     -------

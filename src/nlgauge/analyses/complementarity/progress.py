@@ -48,8 +48,8 @@ def progress_over_years(
     Parameters
     ----------
     years : path, mapping or sequence of mappings, optional
-        Families and years of your own metrics: name -> year or (family, year), or a CSV file with the columns
-        pattern, family and year.
+        Families and years of your own metrics, as {name: year} or {name: (family, year)}, or a CSV file with the
+        columns pattern, family and year.
 
     Returns
     -------

@@ -57,7 +57,7 @@ def labels_needed(
 ) -> Table:
     """Estimate how many labels an estimate, a gate or a comparison of two systems needs.
 
-    At least 20 labels must be there to learn from.
+    The file must hold at least 20 labels.
 
     Parameters
     ----------
@@ -65,20 +65,20 @@ def labels_needed(
         What the labels are for: the interval of a mean (`estimate`), a decision on a limit (`gate`), or the
         order of two systems (`compare`).
     width : float, optional
-        For goal=estimate: width of the interval to reach, on the scale of the estimate; a tenth of its range
-        by default.
+        For goal=estimate: target width of the confidence interval, on the scale of the estimate. Default: one tenth of
+        its range.
     gate : str, default 'kappa=.6'
-        For goal=gate: a figure of `verdicts` and the value that it must pass.
+        For goal=gate: statistic of `verdicts` and its minimum value.
     systems : sequence of str, optional
-        For goal=compare: two systems; by default the two with the highest human ratings.
+        For goal=compare: two systems. Default: the two with the highest human ratings.
     share : float, default 0.5
         For goal=delegate: share of the outputs that the judge should decide alone (`analyze delegate`).
     error : float, default 0.05
-        For goal=delegate: largest error rate of these verdicts, with 90% confidence.
+        For goal=delegate: maximum error rate of these verdicts, with 90% confidence.
     power : float, default 0.8
-        For goal=gate and goal=compare: share of studies that should come to a decision.
+        For goal=gate and goal=compare: power, the share of simulated studies that reach a decision.
     sizes : sequence of int, optional
-        Numbers of labels to simulate, 4 or more; by default from 20 up to the first that is enough.
+        Numbers of labels to simulate, each at least 4. Default: from 20 up to the first sufficient number.
 
     Returns
     -------

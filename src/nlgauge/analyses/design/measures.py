@@ -52,11 +52,11 @@ def measures_study(
     Parameters
     ----------
     scales : int or sequence of int, default (3, 5, 10)
-        Numbers of levels to which scores and ratings are cut.
+        Numbers of levels into which scores and ratings are discretized.
     cut : {'both', 'metrics', 'human'}, default 'both'
         What is cut: scores and ratings (`both`), `metrics` or `people` (the human ratings).
     redraws : int, default 10
-        Draws of the cut points for each number of levels.
+        Number of random sets of cut points per number of levels.
 
     Returns
     -------

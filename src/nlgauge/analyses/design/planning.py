@@ -47,23 +47,23 @@ def plan(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Estimate the power of a comparison of two metrics at growing sample sizes.
+    """Estimate the power of a comparison of two metrics at increasing sample sizes.
 
     The panel holds the two metrics (`metrics=[a, b]`).
 
     Parameters
     ----------
     axis : {'inputs', 'systems', 'raters'}, default 'inputs'
-        What grows: `inputs`, `systems` or `raters` (annotators).
+        What to increase: the number of `inputs`, `systems` or `raters` (annotators).
     power : float, default 0.8
-        Power to reach: the share of simulated studies in which the better metric wins significantly.
+        Target power: the share of simulated studies in which the better metric is significantly better.
     sizes : sequence of int, optional
-        Sample sizes to simulate; by default a series that ends at the first with enough power.
+        Sample sizes to simulate. Default: increasing sizes up to the first with sufficient power.
     how : {'systems', 'inputs', 'both', 'cells'}, default 'systems'
-        What the permutation test swaps. `systems` speaks of systems like these; `both` asks about these very
-        systems only, needs far less, and calls equally strong metrics different far too often.
+        What the permutation test swaps. `systems` generalizes to other systems. `both` tests only the systems in the
+        data: it needs far smaller samples, and as a test of metrics in general it has too many false positives.
     draws : int, default 199
-        Permutations of each test.
+        Number of permutations of each test.
 
     Returns
     -------

@@ -35,11 +35,11 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
     Parameters
     ----------
     metric : str, optional
-        Metric to look at; by default the mean rank over all metrics.
+        Metric to compare with the human ratings. Default: the mean rank over all metrics.
     top : int, default 5
-        Outputs to list in each direction.
+        Number of outputs to list in each direction.
     width : int, default 90
-        Characters at which texts are cut in the printed table; the rows keep them whole.
+        Number of characters after which texts are truncated in the printed table; the rows hold the full texts.
 
     Returns
     -------

@@ -72,30 +72,30 @@ def robustness(
     draws: int = 1000,
     progress: Progress | None = None,
 ) -> Table:
-    """Test whether a metric is sensitive to damage to a text, and invariant to harmless changes.
+    """Test whether a metric is sensitive to perturbations that damage a text, and invariant to harmless ones.
 
-    `metrics` names metrics that can be run, not columns of scores. `aspects` says what they are meant to measure,
-    as "consistency": a negation must cost consistency, but not fluency. Without it a metric is taken by its own
-    aspect, else as a measure of overall quality.
+    `metrics` names metrics that can be run, not columns of scores. `aspects` names the aspect that they should
+    measure: a negation, for example, must lower a score of consistency, but not one of fluency. By default, it is the
+    aspect that the metric declares, or overall quality.
 
     Parameters
     ----------
     perturbations : str or sequence of str, optional
-        Kinds of changes, such as `drop`, `negation` or `synonym`; all that the data allow by default.
+        Kinds of perturbations, such as `drop`, `negation` or `synonym`. Default: all that the data allow.
     amounts : float or sequence of float, default (0.1, 0.3, 0.6)
-        Shares of the places in a text that are changed; above 0, at most 1.
+        Shares of the positions in a text that are perturbed; above 0, at most 1.
     sample : int, default 200
-        Largest number of outputs to change.
+        Maximum number of outputs to perturb.
     threshold : float, default 0.0
-        Fall of the score that counts as noticed, as a share of the metric's standard deviation over the
-        unchanged outputs.
+        Minimum decrease of the score at which damage is detected, in standard deviations of the metric over the
+        original outputs.
     margin : float, default 0.1
-        Fall of the score that counts as a false alarm, as a share of the same standard deviation.
+        Minimum decrease of the score that is a false alarm on a harmless perturbation, in the same standard deviations.
     show : {'falls', 'change', 'monotone'}, default 'falls'
-        What the printed table shows: share of pairs in which the score `falls`, mean `change`, or whether more
-        damage costs more (`monotone`). The rows hold all of them.
+        Statistic of the printed table: the share of pairs in which the score `falls`, the mean `change`, or whether
+        the score decreases with the amount of damage (`monotone`). The rows hold all three.
     draws : int, default 1000
-        Bootstrap samples over inputs for the intervals.
+        Number of bootstrap samples over inputs for the intervals.
 
     Returns
     -------

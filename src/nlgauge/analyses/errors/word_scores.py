@@ -45,10 +45,10 @@ class _Scored(NamedTuple):
 
 @analysis("word-scores", takes="dataset", question="Do a metric's word scores detect the words in human error spans?")
 def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
-    """Compute how well a metric's word scores find the words in human error spans (ROC area).
+    """Compute how well a metric's word scores detect the words in human error spans (area under the ROC curve).
 
-    `metrics` names metrics with word scores (ctc, align-expr). The baseline `copied` scores a word 1 if it occurs
-    in the source.
+    `metrics` names metrics with word-level scores (ctc, align-expr). The baseline `copied` gives a word the score 1 if
+    it occurs in the source, and 0 otherwise.
 
     Returns
     -------

@@ -74,9 +74,11 @@ def estimate(
     Parameters
     ----------
     method : {'ppi++', 'ppi', 'labels'}, default 'ppi++'
-        For part=differences and part=ranks: `ppi++`, `ppi`, or the `labels` alone.
+        Estimator for part=differences and part=ranks: `ppi++` or `ppi` (prediction-powered inference), or `labels`
+        (the labels only).
     part : {'means', 'differences', 'ranks'}, default 'means'
-        `means` of the systems, their `differences`, or their `ranks`; the latter two have simultaneous intervals.
+        What to estimate: `means` of the systems, their `differences`, or their `ranks`. Intervals of differences and
+        ranks are simultaneous.
     margin : float, optional
         Equivalence margin for the difference of the judge's mean error between two systems, in units of the labels;
         by default 5% of the range of the human scale.

@@ -38,22 +38,24 @@ def transport(
     margin: float | None = None,
     level: float = 0.95,
 ) -> Table:
-    """Audit whether labels of one part (a system, a language, a slice) may correct the judge's scores of another.
+    """Test whether labels of one part of the data (a system, a language, a slice) may be used to correct the judge's
+    scores of another part.
 
-    The labels of the reference are regressed on the judge's score. A probe of 20 to 50 labels of the other part shows
-    whether the same line holds there: its error transfers, does not, or that is undecided, with the labels needed.
+    The labels of the reference part are regressed on the judge's score. A probe of 20 to 50 labels of the other part
+    is used to test whether the same regression holds there. The verdict is that it transfers, that it does not, or
+    that the test is inconclusive; then the number of labels needed is given.
 
     Parameters
     ----------
     choice : Choice
         Data, and the aspects, metrics and parts (`by`) to use; the parts are the systems by default.
     reference : str, optional
-        Part whose labels would be used; the one with most labels by default.
+        Part whose labels are to be used. Default: the part with the most labels.
     human_pass_from : float, optional
-        Lowest human rating that counts as pass; without it, means of ratings are compared.
+        Lowest human rating that is a pass. Without it, mean ratings are compared.
     margin : float, optional
-        Largest difference of the judge's mean error that does not matter, in units of the ratings; 5% of their range by
-        default.
+        Equivalence margin for the difference of the judge's mean error, in units of the ratings. Default: 5% of their
+        range.
 
     Returns
     -------

@@ -95,7 +95,8 @@ def bias(
     reliability: float | None = None,
     level: float = 0.95,
 ) -> Table:
-    """Test a judge for biases beyond human ones: position, length, formatting, self-preference and others.
+    """Test a judge for biases that human annotators do not have: position, length, formatting, self-preference and
+    others.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def bias(
         Systems of a judge's own family: 'gpt-*=gpt-4o' declares that the systems gpt-* belong to the family of the
         judge gpt-4o.
     reliability : float, optional
-        Reliability of the human ratings, between 0 and 1, if each output has one rating and it is known.
+        Reliability of the human ratings, between 0 and 1. Use it if it is known and each output has only one rating.
     level : float, default 0.95
         1 minus the family-wise error rate over all checks of a judge (Holm).
 

@@ -58,15 +58,16 @@ def _with_exit_code(table: Table) -> Table:
     of_files=compare_card_files,
 )
 def drift(choice: Choice, *, looks: str | Path | None = None, level: Level = 0.95) -> Table:
-    """Test whether a judge has drifted between two runs, or the data have changed.
+    """Test whether a judge has drifted between two runs, or whether the data have changed.
 
-    The first data set is the old run and the second the new one; a third one holds outputs of one run that the judge of
-    the other run scored. Anchors are outputs that both judges scored.
+    The first data set is the old run and the second the new one. An optional third data set holds outputs of one run
+    that were scored by the judge of the other run. Outputs scored by both judges are called anchors.
 
     Parameters
     ----------
     looks : path, optional
-        Log of all tests so far (JSON lines); the error rate of the judge's shift then holds over all of them.
+        Log of the tests so far (JSON lines). The error rate of the test for a shift of the judge then holds over all
+        tests in the log.
 
     Returns
     -------

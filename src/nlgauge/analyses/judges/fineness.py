@@ -27,12 +27,12 @@ ONE_DRAW = "one draw"
 def fineness(
     panel: Panel, *, measures: Sequence[Named] | None = None, levels: Sequence[int] = LEVELS, seed: int = 0
 ) -> Table:
-    """Compare judges at equal granularity of their scores, since finer scores have fewer ties.
+    """Compare judges at the same granularity of their scores, because finer scores have fewer ties.
 
     Parameters
     ----------
     levels : sequence of int, default (3, 5, 10)
-        Numbers of equal bins into which each judge's range is divided.
+        Numbers of equal-width bins into which the range of each judge's scores is divided.
 
     Returns
     -------

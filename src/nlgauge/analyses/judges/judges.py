@@ -41,7 +41,7 @@ AGREEMENT = [
 def judges(choice: Choice) -> Table:
     """Describe each judge's agreement with human ratings, ties, bias, length preference and consistency.
 
-    Single draws of a judge are columns `name#1`, `name#2` …, from which its consistency is estimated.
+    The columns `name#1`, `name#2` … hold repeated replies of the judge `name`, from which its consistency is estimated.
 
     Returns
     -------

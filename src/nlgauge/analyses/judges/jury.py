@@ -53,12 +53,12 @@ def jury(
     Parameters
     ----------
     cost : str, sequence of str or mapping, optional
-        Cost of each judge, as 'gpt-4o=2.5,llama=0.3'; by default from columns of cost, tokens or time or from the
-        cache, else 1 each.
+        Cost of each judge, as 'gpt-4o=2.5,llama=0.3'. Default: taken from columns with cost, tokens or time, or from
+        the cache; otherwise 1 for each judge.
     budget : float, optional
-        Largest total cost of a panel.
+        Maximum total cost of a panel.
     size : int, default 5
-        Largest number of judges in a panel.
+        Maximum number of judges in a panel.
     measure : str, optional
         Measure of verdicts, such as kappa, or of scores, such as input/kendall; by default kappa if annotators and
         judges give pass or fail.

@@ -47,16 +47,16 @@ class _Values(NamedTuple):
 def trials(
     choice: Choice, *, k: Sequence[int] | None = None, pass_from: float | None = None, level: float = 0.95
 ) -> Table:
-    """Estimate pass@k and pass^k of each system, and how far the trials of one input agree.
+    """Estimate pass@k and pass^k of each system, and the agreement of repeated trials of the same input.
 
     Parameters
     ----------
     k : sequence of int, optional
-        Numbers of trials for pass@k and pass^k; 1, 2, 5, 10 … and the number of trials by default.
+        Values of k for pass@k and pass^k. Default: 1, 2, 5, 10 … and the number of trials.
     pass_from : float, optional
-        The lowest value that passes; required where there are more than two values.
+        Lowest value that is a pass. Required if there are more than two values.
     level : float, default 0.95
-        Level of the confidence intervals, in which the trials of an input are a cluster.
+        Level of the confidence intervals; the trials of an input form a cluster.
 
     Returns
     -------

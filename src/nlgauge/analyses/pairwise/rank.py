@@ -44,7 +44,7 @@ def rank(
     Parameters
     ----------
     interval : {'sandwich', 'bootstrap'}, default 'sandwich'
-        Sandwich covariance clustered by input and annotator, or a bootstrap over inputs.
+        Method for the intervals: `sandwich` (covariance clustered by input and annotator) or `bootstrap` over inputs.
 
     Returns
     -------

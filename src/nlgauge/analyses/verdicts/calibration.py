@@ -51,13 +51,14 @@ def calibration(
 ) -> Table:
     """Assess a judge's score as the probability that annotators pass an output (Brier score, ECE).
 
-    Scores outside 0 to 1 are not probabilities: for them only the isotonic map and the figures after it are computed.
+    Scores outside 0 to 1 are not probabilities. For these, only the isotonic map and the statistics of the mapped
+    scores are computed.
 
     Parameters
     ----------
     part : {'summary', 'curve', 'map'}, default 'summary'
-        `summary` of the figures; `curve`, the mean score and human pass rate in bins of the score; or `map`, the
-        knots of the isotonic map from scores to probabilities (interpolate linearly between them).
+        What to return: the `summary` statistics; the `curve` (mean score and human pass rate per bin of the score); or
+        the `map`, the knots of the isotonic map from scores to probabilities, between which you interpolate linearly.
     bins : int, default 10
         Number of bins of equal width for ECE and the curve.
 

@@ -87,26 +87,27 @@ def delegate(
     level: float = 0.95,
     seed: int = 0,
 ) -> Table:
-    """Find the rule by which a judge decides outputs alone with a guaranteed error rate; the rest goes to humans.
+    """Find a rule that lets a judge decide outputs alone within an error limit; humans label the other outputs.
 
-    With the stated confidence, humans fail at most the share `error` of the outputs that the judge passes alone, and
-    pass at most that share of the outputs that it fails alone. This holds for any judge and any number of labels, for
-    outputs like the labeled ones. With too few labels there is no rule, and the answer says how many it takes.
+    With probability `confidence`, at most the share `error` of the judge's automatic passes and at most that share of
+    its automatic fails disagree with the human label. This guarantee holds for any judge and any number of labels, for
+    outputs from the same population as the labeled ones. If there are too few labels for a rule, the answer gives the
+    number of labels needed.
 
     Parameters
     ----------
     error : float, default 0.05
-        Largest share of wrong verdicts among those that the judge decides alone, of passes and of fails.
+        Maximum error rate of the judge's automatic verdicts, separately for passes and for fails.
     confidence : float, default 0.9
-        Probability with which this holds (1 - delta).
+        Confidence level of the error limit (1 − delta).
     decide : {'both', 'pass', 'fail'}, default 'both'
-        Verdicts that the judge may give; one kind alone takes fewer labels, because delta is not split.
+        Verdicts that the judge may give alone. One kind of verdict needs fewer labels, because delta is not split.
     human_cost : float, default 1.0
         Cost of one human label.
     judge_cost : float, default 0.0
         Cost of the judge for one output.
     policy : path, optional
-        JSON file to write the rule to, for `gate`, `judge` and `label`.
+        JSON file to which the rule is written, for use with `gate`, `judge` and `label`.
 
     Returns
     -------

@@ -56,7 +56,7 @@ class ItemScores(NamedTuple):
 def rubric(
     panel: Panel, *, human_pass_from: float | None = None, judge_pass_from: float | None = None, level: float = 0.95
 ) -> Table:
-    """Evaluate a judge's verdicts on rubric items: totals, items that carry the disagreement, reliability.
+    """Evaluate a judge's verdicts on rubric items: totals, the items with the most disagreement, and reliability.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def slices(
     Parameters
     ----------
     slice_columns : str or sequence of str, optional
-        Columns that define slices; by default all suitable ones.
+        Columns that define the slices. Default: all suitable columns.
     measure : {'agreement', 'fail_recall', 'pass_recall'}, default 'agreement'
         Measure to compare: accuracy (`agreement`), recall on failures (`fail_recall`) or on passes (`pass_recall`).
     false_discoveries : float, default 0.05

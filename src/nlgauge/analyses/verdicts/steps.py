@@ -50,14 +50,14 @@ def steps(
     judge_pass_from: float | None = None,
     level: float = 0.95,
 ) -> Table:
-    """Evaluate verdicts on the parts of outputs: first wrong step, precision and recall, share of supported claims.
+    """Evaluate verdicts on the parts of outputs: first wrong step, precision and recall, and share of supported claims.
 
     Parameters
     ----------
     panel : Panel
         Metric scores and human ratings of one aspect of parts (steps, turns, claims).
     overall : str, optional
-        Aspect of the whole output, with two values: does it follow from the parts?
+        Aspect of the whole output, with two values, to test whether it follows from the parts.
 
     Returns
     -------

@@ -57,7 +57,7 @@ def threshold(
     level: float = 0.95,
     seed: int = 0,
 ) -> Table:
-    """Choose the threshold from which a judge should pass an output, and evaluate it on held-out labels.
+    """Choose the pass threshold of a judge's score, and evaluate it on held-out labels.
 
     Parameters
     ----------
@@ -66,7 +66,8 @@ def threshold(
     alarm : float, default 1.0
         Cost of failing an output that annotators pass.
     part : {'summary', 'curve'}, default 'summary'
-        `summary` of the figures, or `curve`: recall and precision at every threshold, on all labeled outputs.
+        What to return: the `summary` statistics, or the `curve` (recall and precision at every threshold, on all
+        labeled outputs).
 
     Returns
     -------

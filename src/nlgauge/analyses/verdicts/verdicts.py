@@ -93,11 +93,11 @@ def verdicts(
     Parameters
     ----------
     interval : {'lean', 'midp', 'wilson', 'exact'}, default 'lean'
-        Confidence interval of a proportion: `lean` and `midp` (Clopper–Pearson with less of the probability of the
-        observed count in each tail), `wilson`, or `exact` (Clopper–Pearson).
+        Method for the confidence interval of a proportion: `exact` (Clopper–Pearson), `midp` and `lean`
+        (Clopper–Pearson with a full or partial mid-p correction), or `wilson`.
     margin : float, default 0.05
-        Equivalence margin for the difference of the judge's mean error (pass minus human pass) between two systems;
-        used if systems have unequal shares of labels.
+        Equivalence margin for the difference between two systems in the judge's mean error (judge pass rate minus
+        human pass rate). It is used if the systems have unequal shares of labeled outputs.
 
     Returns
     -------

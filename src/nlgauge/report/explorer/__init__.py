@@ -35,23 +35,24 @@ def explore(
     announce: Callable[[str], Any] = print,
     **choice: Unpack[ChoiceOptions],
 ) -> None:
-    """Look at single outputs in a local page: scatter, texts, two metrics side by side, labels, export.
+    """Explore outputs in a local web page: scatter plot, texts, two metrics side by side, labeling, and export.
 
-    The page is served on this machine only (127.0.0.1); its address carries a token. Ctrl-C ends it.
+    The page is served on this machine only (127.0.0.1), and its address contains an access token. Press Ctrl-C to stop
+    the server.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session
-        With scores; ratings may be missing (and be given in the page).
+        File with scores. Ratings are optional and can be added in the page.
     aspect, metrics : str or sequence of str, optional
         All by default.
     label_file : path, optional
-        Where labels go that are given in the page, to be read as labels later; NAME.labels.csv by default. One that is
-        there already goes on, and several explorers may add to it at once.
+        File to which labels given in the page are written; it can be passed as `labels` later. If it exists, new
+        labels are appended, also by several explorers at once. Default: NAME.labels.csv.
     annotator : str, default ''
-        Name of the person who labels, where several do; each sees only their own labels.
+        Name of the annotator, if there are several. Each annotator sees only their own labels.
     port : int, default 0
-        Port on this machine; 0 takes a free one.
+        Port on this machine; 0 selects a free port.
     browser : bool, default True
         Open the page in a browser.
     announce : callable

@@ -91,7 +91,7 @@ class Consensus:
         scores : array of K × N × M
             Metrics × systems × inputs, higher is better; every metric has a vote on every input.
         seconds : float, default 20.0
-            Limit of the search for Kemeny's order.
+            Time limit in seconds of the search for the Kemeny order.
 
         Returns
         -------
