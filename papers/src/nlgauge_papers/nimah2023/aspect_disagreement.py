@@ -51,7 +51,7 @@ def aspect_disagreement(
     Parameters
     ----------
     per : {'metric', 'aspect'}
-        One row per metric (mean over aspects), or one per aspect.
+        One row per `metric` (mean over aspects), or one row per metric and `aspect`.
 
     Returns
     -------

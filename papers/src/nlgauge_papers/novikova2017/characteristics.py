@@ -75,7 +75,7 @@ def characteristics(
     correction : {'holm', 'bh', 'none'}
         Correction for multiple testing over all tests of the table.
     draws : int, default 0
-        Draws of the permutation check.
+        Number of permutations of the check.
 
     Returns
     -------

@@ -70,7 +70,7 @@ def quality_bins(
     correction : {'holm', 'bh', 'none'}
         Correction for multiple testing over metrics, for the tests of bad outputs against the others.
     draws : int, default 500
-        Draws of the permutation check; 0 for none.
+        Number of permutations of the check; 0 for no check.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def relative_ranking(
         Number of equal-width bins into which scores are divided for the column `quantized`. Default: the number of
         distinct ratings.
     draws : int, default 100
-        Random scores that the metric is compared with.
+        Number of random scores with which the metric is compared.
 
     Returns
     -------
