@@ -30,7 +30,7 @@ def nlgauge(folder: Path, *words: str, **environment: str) -> subprocess.Complet
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     lines = ["system,input,output,source,coherence"]
-    lines += [f"s{i % 4},i{i // 4},output {i},article {i // 4},{1 + i % 5}" for i in range(200)]
+    lines += [f"s{i % 4},i{i // 4},output {i},article {i // 4},{1 + i % 5}" for i in range(120)]
     (tmp_path / "outputs.csv").write_text("\n".join(lines) + "\n")
     return tmp_path
 
@@ -87,26 +87,26 @@ def test_what_came_before_the_endpoint_failed_is_written_and_the_same_command_as
     assert ran.returncode == 3, ran.stderr
     last = ran.stderr.splitlines()[-1]
     assert last.startswith("nlgauge: partly done: ")
-    assert "60 of 200 outputs are scored and written to judged.jsonl. The same command goes on" in last
+    assert "60 of 120 outputs are scored and written to judged.jsonl. The same command goes on" in last
     asked = server.log()["stats"]["requests"]
     assert asked < 100
     server.set(faults={}, after=None)
     again = nlgauge(folder, *command)
     assert again.returncode == 0, again.stderr
-    assert server.log()["stats"]["requests"] == asked + 140
+    assert server.log()["stats"]["requests"] == asked + 60
     lines = [json.loads(line) for line in (folder / "judged.jsonl").read_text().splitlines()[1:]]
-    assert sum("m-coherence" in line["scores"] for line in lines) == 200
+    assert sum("m-coherence" in line["scores"] for line in lines) == 120
 
 
 def test_a_used_up_budget_is_part_of_the_work_and_goes_on(serve: Serve, folder: Path) -> None:
     server = serve()
     (folder / "prices.json").write_text('{"m": {"input": 1, "output": 1}}')
-    command = words(server, "--prices", "prices.json", "--max-cost", "0.02", "-o", "judged.jsonl")
+    command = words(server, "--prices", "prices.json", "--max-cost", "0.012", "-o", "judged.jsonl")
     ran = nlgauge(folder, *command)
     assert ran.returncode == 3, ran.stderr
     assert "--max-cost" in ran.stderr.splitlines()[-1]
     first = server.log()["stats"]["requests"]
-    assert 0 < first < 200
+    assert 0 < first < 120
     nlgauge(folder, *command)
     seen = server.log()["seen"]
     assert set(seen.values()) == {1}
@@ -127,11 +127,11 @@ def test_replies_that_cannot_be_read_are_shown_read_again_and_asked_for_singly(s
     server = serve(says="It is neat. MARK<4>")
     none = nlgauge(folder, *words(server, "-o", "judged.jsonl"))
     assert none.returncode == 2
-    assert "200 of 200 replies could not be parsed" in none.stderr
+    assert "120 of 120 replies could not be parsed" in none.stderr
     assert "'It is neat. MARK<4>'" in none.stderr
     assert "--reparse" in none.stderr
     assert not (folder / "judged.jsonl").exists()
-    assert server.log()["stats"]["requests"] == 200
+    assert server.log()["stats"]["requests"] == 120
 
     server.stop()  # reading again asks nothing
     other = nlgauge(folder, *words(server, "--reparse", "--scale", "1-9"))
@@ -146,23 +146,23 @@ def test_replies_that_cannot_be_read_are_shown_read_again_and_asked_for_singly(s
 def test_asking_again_asks_only_for_what_could_not_be_read(serve: Serve, folder: Path) -> None:
     server = serve(says="Rating: 4")
     (folder / "all.csv").write_text((folder / "outputs.csv").read_text())
-    (folder / "outputs.csv").write_text("\n".join((folder / "all.csv").read_text().splitlines()[:151]) + "\n")
+    (folder / "outputs.csv").write_text("\n".join((folder / "all.csv").read_text().splitlines()[:91]) + "\n")
     assert nlgauge(folder, *words(server)).returncode == 0
     server.set(says="I would rather not.")
     command = [w if w != "outputs.csv" else "all.csv" for w in words(server, "-o", "judged.jsonl")]
     some = nlgauge(folder, *command)
     assert some.returncode == 0
-    assert "50 of 200 replies could not be parsed" in some.stderr
+    assert "30 of 120 replies could not be parsed" in some.stderr
     server.set(says="Rating: 2")
     anew = nlgauge(folder, *command, "--reask")
     assert anew.returncode == 0, anew.stderr
     assert "could not be read" not in anew.stderr
-    assert server.log()["stats"]["requests"] == 250
+    assert server.log()["stats"]["requests"] == 150
     lines = [json.loads(x) for x in (folder / "judged.jsonl").read_text().splitlines()[1:]]
     values = [x["scores"]["m-coherence"] for x in lines]
-    assert sorted(values) == [2.0] * 50 + [4.0] * 150
+    assert sorted(values) == [2.0] * 30 + [4.0] * 90
     assert nlgauge(folder, *command).returncode == 0
-    assert server.log()["stats"]["requests"] == 250
+    assert server.log()["stats"]["requests"] == 150
 
 
 def test_a_judge_among_metrics_that_is_cut_short_is_no_result(serve: Serve, folder: Path) -> None:
@@ -180,4 +180,4 @@ def test_a_store_with_only_replies_is_shown(serve: Serve, folder: Path) -> None:
     assert nlgauge(folder, *words(serve())).returncode == 0
     info = nlgauge(folder, "cache", "info")
     assert info.returncode == 0, info.stderr
-    assert "200" in info.stdout
+    assert "120" in info.stdout
