@@ -70,11 +70,11 @@ def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
         else from source texts that are repeated (`shared_sources`), else the input of the trials. Trials of one input
         always belong to one unit.
     """
+    requested = pl.DataFrame({"input": list(inputs)}, schema={"input": pl.String})
     rows = data.samples.select("input", base_inputs(data.samples).alias("base"))
-    requested = set(inputs)
     for column in [data.cluster] if data.cluster else _document_columns(data.samples):
         of = rows.with_columns(data.samples[column].cast(pl.String).alias("unit"))
-        of = of.filter(pl.col("input").is_in(requested)).unique()
+        of = of.join(requested, on="input", how="semi").unique()
         if of["unit"].null_count() or of.select("base", "unit").n_unique() != of["base"].n_unique():
             if data.cluster:
                 raise DataError(
@@ -86,8 +86,8 @@ def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
             return _named(column, of.select("input", "unit"), inputs)
     if not data.cluster and shared_sources(data.samples):
         texts = data.samples.select("input", pl.format("source {}", pl.col("source").hash().rank("dense")))
-        return _named("source", texts.filter(pl.col("input").is_in(requested)).unique("input"), inputs)
-    of = rows.filter(pl.col("input").is_in(requested)).unique("input")
+        return _named("source", texts.join(requested, on="input", how="semi").unique("input"), inputs)
+    of = rows.join(requested, on="input", how="semi").unique("input")
     if of["base"].n_unique() < of.height:
         return _named("input", of, inputs)
     return Units()

@@ -162,7 +162,8 @@ def _only(votes: pl.DataFrame) -> str:
 
 def _compared(data: Dataset, votes: pl.DataFrame, included: list[str]) -> list[str]:
     """Return the included systems that occur in the comparisons; raise an error with fewer than two."""
-    systems = [s for s in included if s in {*votes["first"], *votes["second"]}]
+    compared = {*votes["first"].unique(), *votes["second"].unique()}
+    systems = [s for s in included if s in compared]
     if len(systems) < 2:
         raise DataError(f"comparisons require at least 2 systems; found {len(systems)}.", code="too_few_systems")
     return systems

@@ -43,7 +43,9 @@ def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVo
     data = choice.data
     votes = _votes(data, aspect)
     included = [s for s in data.systems if choice.keep_human or s not in data.human_systems]
-    excluded = [s for s in data.systems if s not in included and s in {*votes["first"], *votes["second"]}]
+    excluded = [
+        s for s in data.systems if s not in included and s in {*votes["first"].unique(), *votes["second"].unique()}
+    ]
     votes = votes.filter(
         pl.col("first").is_in(included) & pl.col("second").is_in(included) & (pl.col("first") != pl.col("second"))
     )
@@ -110,7 +112,7 @@ def _best_first(votes: pl.DataFrame, every: pl.DataFrame) -> list[str]:
     ]
     rates = pl.concat(sides).group_by("system").agg(pl.col("won").mean(), pl.len())
     order = rates.sort(["won", "len", "system"], descending=[True, True, False])["system"].to_list()
-    return [*order, *sorted({*every["first"], *every["second"]} - set(order))]
+    return [*order, *sorted({*every["first"].unique(), *every["second"].unique()} - set(order))]
 
 
 def _ballots(votes: pl.DataFrame, systems: list[str], units: pl.DataFrame, features: list[str]) -> Ballots:

@@ -86,7 +86,7 @@ def rank_effects(
 
 
 def _rows(aspect: str, r: SideRanking, names: list[str]) -> list[Row]:
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     size = len(r.systems)
     rows = []
@@ -102,7 +102,7 @@ def _rows(aspect: str, r: SideRanking, names: list[str]) -> list[Row]:
                 "value": value,
                 "low": value - r.factor * error if tested else float("nan"),
                 "high": value + r.factor * error if tested else float("nan"),
-                "p": float(2 * t.sf(abs(value) / error, r.made.freedom)) if tested else float("nan"),
+                "p": float(2 * stdtr(r.made.freedom, -abs(value) / error)) if tested else float("nan"),
                 "win_chance": float(expected_score(np.array(value), r.made.tie, r.made.ties)),
                 "n": len(r.ballots),
                 "reason": None if tested else f"{r.made.units} inputs",
