@@ -183,6 +183,14 @@ def test_a_column_of_one_truth_value_is_read_from_csv_too(word: str, tmp_path: P
     assert data.scores["ok"].to_list() == [float(word.lower() == "true")] * 4
 
 
+@pytest.mark.parametrize("name", ["a\tb", "a\nb"])
+def test_a_quoted_tab_or_line_break_in_tsv_is_part_of_its_field(name: str, tmp_path: Path) -> None:
+    rows = [f'"{name}"\t{i}\t{i % 3}\t{i / 7}\nB\t{i}\t2\t.5\n' for i in range(4)]
+    (tmp_path / "t.tsv").write_text("system\tinput\thuman.quality\tm\n" + "".join(rows))
+    data = ng.load(tmp_path / "t.tsv")
+    assert (len(data.systems), data.panel("quality").human.shape) == (2, (2, 4))
+
+
 @pytest.mark.parametrize("word", ["False", "True"])
 def test_one_truth_value_is_no_class_although_there_are_annotators(word: str, tmp_path: Path) -> None:
     rows = [f"A,{i},{who},{i % 2},{word}\n" for i in range(3) for who in ("ann", "bob")]

@@ -53,8 +53,21 @@ def text_rows(path: Path) -> list[dict[str, str]]:
 
 
 def has_quotes(text: str, separator: str) -> bool:
-    """Return whether quotes are special: in TSV files by WMT tools they are not, in those by pandas they are."""
-    return separator != "\t" or QUOTED_FIELD.search(text) is not None
+    """Return whether quotes are special: in TSV files by WMT tools they are not, in those by pandas they are.
+
+    A field with a tab in it shows only in the number of fields, which is equal in all lines where quotes are special.
+
+    >>> has_quotes('a\\tb\\n"x\\ty"\\t1', "\\t"), has_quotes('a\\tb\\n5" nail\\t6" nail', "\\t")
+    (True, False)
+    """
+    if separator != "\t" or QUOTED_FIELD.search(text):
+        return True
+    return '"' in text and len(_widths(text)) > 1 == len(_widths(QUOTED.sub("", text)))
+
+
+def _widths(text: str) -> set[int]:
+    """Return the numbers of tabs that lines have."""
+    return {line.count("\t") for line in text.split("\n") if line}
 
 
 def records(path: Path, text: IO[str], quoted: bool, line: int = 0) -> Iterator[tuple[int, str]]:
