@@ -8,16 +8,27 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 import polars as pl
 import pytest
+from fuzz.contract import in_time
 
 import nlgauge as ng
 from command import run_command
+from nlgauge.analyses.verdicts.policy import read_policy
 from nlgauge.data.files import PACKED
-from nlgauge.errors import NlgaugeError
+from nlgauge.datasets.results import read_results
+from nlgauge.errors import DataError, NlgaugeError
+from nlgauge.metrics.alignment.training_rows import read_documents
+from nlgauge.metrics.judge.batch_files import read_batch
+from nlgauge.metrics.judge.cost import load_prices
+from nlgauge.metrics.judge.replies import Keeper
+from nlgauge.metrics.judge.task import load_task
+from nlgauge.report.explorer.label_file import GivenLabels
 
 ROWS = "system,input,output,human.quality,bleu\n" + "".join(
     f"s{k % 4},i{k // 4},text {k},{k % 5},{k * 7 % 11 / 11}\n" for k in range(24)
@@ -130,3 +141,31 @@ def test_a_name_is_no_template(name: str, tmp_path: Path) -> None:
     data = ng.load(path, metrics=[f"m {name}"])
     assert name in data.systems
     assert f"m {name}" in str(ng.correlate(data))
+
+
+SETTINGS: dict[str, Callable[[Path], object]] = {
+    "prices": load_prices,
+    "policy": read_policy,
+    "results": read_results,
+    "documents": read_documents,
+    "task": lambda path: load_task(str(path)),
+    "batch": lambda path: read_batch(path, [], cast(Keeper, None)),
+    "labels": GivenLabels,
+    "columns": lambda path: ng.load(path.with_name("table.csv")),
+}
+
+
+@posix
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_a_device_in_place_of_a_file_of_settings_is_refused_at_once(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    (tmp_path / "table.csv").write_text("system,input,human.quality,m\nA,1,2,.5\n")
+    path = tmp_path / ("nlgauge.toml" if name == "columns" else "task.yaml" if name == "task" else "file.json")
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with in_time(5), pytest.raises(DataError, match=rf"{path.name}: is a {kind}; expected a regular file"):
+        SETTINGS[name](path)

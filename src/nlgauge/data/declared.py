@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from nlgauge.data.files import read_text
 from nlgauge.data.names import common_form
 from nlgauge.errors import DataError, NameUnknown, Note
 from nlgauge.number import either
@@ -147,13 +148,10 @@ def _from_settings(data: str | Path) -> dict[str, Any]:
     """The roles that nlgauge.toml next to a file declares, in `[columns]` and matching `[columns."pattern"]` tables."""
     path = Path(data).parent / SETTINGS_FILE
     try:
-        text = path.read_text(encoding="utf-8")
-        columns = tomllib.loads(text).get("columns", {})
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
-    except ValueError as error:  # of the text or of TOML
+        if not path.exists():
+            return {}
+        columns = tomllib.loads(read_text(path)).get("columns", {})
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: invalid TOML ({error}).") from None
     if not isinstance(columns, Mapping):
         raise DataError(f"{path}: columns: found {columns!r}, expected a table, [columns].")

@@ -55,6 +55,19 @@ def check_regular(path: Path) -> None:
             raise DataError(f"{path}: is {kind}; expected a regular file. Save its content to a file.")
 
 
+def read_text(path: Path) -> str:
+    """Return a file of settings as text; refuse pipes, devices and what is not UTF-8 in one line."""
+    check_regular(path)
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error}).") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: not UTF-8 text.") from None
+    except ValueError as error:  # a path that no file can have
+        raise DataError(f"{path}: cannot be read ({error}).") from None
+
+
 def read_bytes(path: Path, whole: bytes | None = None) -> bytes:
     """Return a file's decompressed content; refuse empty and damaged files, pickles and decompression bombs.
 

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.files import read_text
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.foreign_text import for_json
 from nlgauge.options import call
@@ -74,10 +75,8 @@ def write_results(path: Path, results: dict[str, Any]) -> Path:
 def read_results(path: Path) -> dict[str, Any]:
     """A results file, checked; every complaint names it."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or 'cannot be read'}.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        found: dict[str, Any] = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not JSON ({error}).") from None
     version = found.get("schema_version") if isinstance(found, dict) else None
     if type(version) is not int or version != SCHEMA_VERSION:

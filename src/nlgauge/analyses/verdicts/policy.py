@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.files import read_text
 from nlgauge.data.units import KEY
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.types import Array
@@ -134,10 +135,8 @@ class Policy:
 def read_policy(path: str | Path) -> Policy:
     """Read a policy that `nlgauge analyze delegate` wrote; every complaint names the file."""
     try:
-        whole = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}.") from None
-    except ValueError:
+        whole = json.loads(read_text(Path(path)))
+    except (ValueError, RecursionError):
         raise DataError(f"{path}: not a policy: expected JSON written by `nlgauge analyze delegate`.") from None
     version = whole.pop("nlgauge_policy", None) if isinstance(whole, dict) else None
     if version != VERSION:

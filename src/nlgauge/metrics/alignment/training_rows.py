@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.data.files import read_text
 from nlgauge.digests import digest
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.construct import Document, Example, Recipe, examples
@@ -41,14 +42,8 @@ class Data:
 
 def read_documents(path: Path) -> list[list[str]]:
     """Read one document per line (plain text), or JSON lines with a field `text`; as sentences."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise NlgaugeError(f"{path}: cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise NlgaugeError(f"{path}: not UTF-8 text.") from None
     results = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         text = line
         if path.suffix in (".jsonl", ".ndjson") and line.strip():
             try:

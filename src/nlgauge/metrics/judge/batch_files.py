@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from nlgauge.data.files import check_regular
 from nlgauge.errors import DataError
 from nlgauge.metrics.judge.completion import AnswerRefused, decode_json, read_reply, storable
 from nlgauge.metrics.judge.replies import Keeper, Reply, Request, request_code
@@ -45,6 +46,7 @@ class BatchRead:
 def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) -> BatchRead:
     """Store the results that belong to these requests; failed lines and lines of other runs are counted."""
     path = Path(path)
+    check_regular(path)
     own = {r.key: r for r in requests}
     read, part, secret = BatchRead(), dict[bytes, Reply](), keeper.secret()
     try:

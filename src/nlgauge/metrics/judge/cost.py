@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from nlgauge.data.files import read_text
 from nlgauge.errors import DataError
 from nlgauge.metrics.judge.replies import Keeper, Reply, Request, guess_tokens
 from nlgauge.options import option
@@ -27,11 +28,10 @@ class Price:
 def load_prices(path: str | Path) -> dict[str, Price]:
     """Read prices per million tokens from JSON: `{"model": {"input": 0.15, "output": 0.6}}`."""
     path = Path(path)
+    content = read_text(path)
     try:
-        text = json.loads(path.read_text(encoding="utf-8"))
+        text = json.loads(content)
         return {str(model): Price(float(p["input"]), float(p["output"])) for model, p in text.items()}
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error}).") from None
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise DataError(
             f'{path}: {error}; write {{"model": {{"input": 0.15, "output": 0.6}}}}, prices of a million tokens.'

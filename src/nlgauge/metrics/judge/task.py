@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from nlgauge.data.files import read_text
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.registry import did_you_mean
 
@@ -74,7 +75,7 @@ class Task:
 
     def prompt(self, mode: str) -> str:
         """Return the template of a mode: the task's own, else the shipped one."""
-        return self.prompts.get(mode) or _text(LIBRARY / "prompts" / f"{mode}.txt")
+        return self.prompts.get(mode) or read_text(LIBRARY / "prompts" / f"{mode}.txt")
 
     def aspect(self, name: str = "") -> str:
         """Return the aspect of that name; without a name the only one there is."""
@@ -167,7 +168,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     except ImportError:
         raise NeedsMissing("judges need the extra 'judges': pip install \"nlgauge[judges]\"") from None
     try:
-        result = yaml.safe_load(_text(path))
+        result = yaml.safe_load(read_text(path))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -269,16 +270,9 @@ def template(task: Path, name: str) -> str:
             raise DataError(f"{task}: prompt '{name}' is not a text file of at most {LARGEST >> 20} MiB.")
     except (OSError, ValueError, RuntimeError) as error:  # a link to itself, an invalid file name
         raise DataError(f"{task}: prompt '{name}' cannot be read ({error}).") from None
-    text = _text(path)
+    text = read_text(path)
     if "{example}" not in text:
         raise DataError(
             f"{task}: prompt '{name}' is not a template: it must contain {{example}}, the place of the judged text."
         )
     return text
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read ({error}).") from None

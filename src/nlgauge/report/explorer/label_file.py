@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from nlgauge.data.files import check_regular
 from nlgauge.data.labels import LOG_COLUMNS
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.options import option
@@ -48,6 +49,7 @@ class GivenLabels:
     def __post_init__(self) -> None:
         if self.annotator != self.annotator.strip() or (self.annotator and not self.annotator.isprintable()):
             raise NameUnknown(f"annotator {self.annotator!r}: expected a name in one line.")
+        check_regular(self.path)
         self.labels()
 
     def labels(self) -> dict[tuple[str, str], str]:
