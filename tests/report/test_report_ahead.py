@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,9 @@ import pytest
 import nlgauge as ng
 from nlgauge.data.example import example
 from nlgauge.errors import NeedsMissing
+from nlgauge.report import write
 from nlgauge.report.answer import answer_of
+from nlgauge.report.effort import Effort
 from nlgauge.report.sections import ReportContext, answer_all, sections
 from nlgauge.session import Answer, Ask, Session
 from nlgauge.table import Table
@@ -115,6 +118,50 @@ def test_fewer_draws_than_wanted_are_said() -> None:
     assert run.cap_draws(1000, 10) == 400
     assert run.warnings[0].startswith("400 draws instead of 1,000: there are 2 metrics and 1,000,000 outputs.")
     assert run.cap_draws(1000, 1e6) == 50
+
+
+@pytest.mark.parametrize(("size", "words"), [((4, 5, 1), []), ((60, 2, 1), ["60 systems", "the 40 systems"])])
+def test_time_memory_and_cheaper_methods_are_stated_before_the_start(
+    size: tuple[int, int, int], words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    class Begun(Exception):
+        pass
+
+    def begin(*_: object) -> None:
+        raise Begun
+
+    systems, inputs, metrics = size
+    rows = [
+        {
+            "system": f"S{s}",
+            "input": str(i),
+            "human.quality": (s + i) % 3,
+            **{f"m{m}": s * i + m for m in range(metrics)},
+        }
+        for s in range(systems)
+        for i in range(inputs)
+    ]
+    monkeypatch.setattr(write, "answer_all", begin)
+    with pytest.raises(Begun):
+        ng.report(rows, tell=told.append)
+    assert [all(word in line for word in words) for line in told] == [True] * bool(words)
+
+
+def test_the_estimate_grows_with_everything_and_names_each_cheaper_method() -> None:
+    sizes = {"outputs": 200_000, "systems": 500, "metrics": 500, "aspects": 50}
+    small = Effort(1_000, 20, 3, 1)
+    for name, size in sizes.items():
+        large = replace(small, **{name: size})
+        assert large.seconds > 1.5 * small.seconds
+        assert large.gigabytes >= small.gigabytes
+        assert large.statement()
+    assert replace(small, quick=True).seconds < small.seconds
+    methods = Effort(1_000, 41, 21, 1).cheaper()
+    assert [word in text for word, text in zip(("200 draws", "primary", "40 systems"), methods, strict=True)] == [
+        True
+    ] * 3
 
 
 def test_an_aspect_that_a_section_cannot_answer_has_the_reason_of_that_section() -> None:

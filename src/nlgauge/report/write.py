@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -81,6 +81,7 @@ def report(
     against: Any = None,
     to: str | None = None,
     command: Sequence[str] = (),
+    tell: Callable[[str], object] | None = None,
     **choice: Unpack[ChoiceOptions],
 ) -> Report:
     """Run all analyses on a file of scores and human ratings: a summary, an HTML report, and results.json.
@@ -111,6 +112,8 @@ def report(
         (MLFLOW_TRACKING_URI …).
     command : sequence of str, optional
         The command that the page names.
+    tell : callable, optional
+        Called before the start with a sentence about time, memory and cheaper methods, where the data are large.
 
     Returns
     -------
@@ -153,6 +156,8 @@ def report(
     loaded_prices = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
     earlier = None if against is None else named_alike([dataset(against), chosen.data])[0]
     run = ReportContext(chosen, quick, listed(measures), str(Measure.parse(gate)), loaded_prices, earlier)
+    if tell is not None and (statement := run.effort.statement()):
+        tell(statement)
     answered = answer_all(run, answer_of)
     command = command or ("run", name)
     answer = run.answer or answer_of(run)

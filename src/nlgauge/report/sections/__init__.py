@@ -14,6 +14,7 @@ from nlgauge import registry
 from nlgauge.analyses.verdicts.sentences import two_valued_aspects
 from nlgauge.data.card import rating_source
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError, Refusal
+from nlgauge.report.effort import FULL, MANY_METRICS, MAX_WORK, QUICK, Effort
 from nlgauge.report.sections.words import missing, name_of
 from nlgauge.session import Ask, Session
 from nlgauge.table import Table
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from nlgauge.report.sections.outputs import OutputTable
 
 GATE = "input/pairwise-accuracy"
-FULL, QUICK = 1000, 200  # draws
-MOST_WORK = 4e9  # metrics or pairs × outputs × draws: some twenty to sixty seconds an aspect
 
 
 @dataclass
@@ -62,8 +61,12 @@ class ReportContext:
     @property
     def draws(self) -> int:
         """Tests of all pairs grow with the square of the metrics: fewer draws where there are many."""
-        many = self.metrics > 20
-        return QUICK if self.quick or many else FULL
+        return QUICK if self.quick or self.metrics > MANY_METRICS else FULL
+
+    @property
+    def effort(self) -> Effort:
+        """Return how much work the report is."""
+        return Effort(len(self.data), len(self.data.systems), self.metrics, len(self.aspects), self.quick)
 
     @property
     def metrics(self) -> int:
@@ -77,7 +80,7 @@ class ReportContext:
 
     def cap_draws(self, wanted: int, times: float, least: int = 50) -> int:
         """Draws that fit into the work for one section, each so many passes over all outputs; fewer are said."""
-        made = min(wanted, max(least, int(MOST_WORK / (times * max(1, len(self.data))))))
+        made = min(wanted, max(least, int(MAX_WORK / (times * max(1, len(self.data))))))
         if made < wanted:
             self.warnings.append(
                 f"{made:,} draws instead of {wanted:,}: there are {self.metrics} metrics and {len(self.data):,} "

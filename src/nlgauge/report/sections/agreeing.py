@@ -6,14 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from nlgauge.number import row_interval
+from nlgauge.report.effort import MAX_LETTERS, MAX_MATRIX
 from nlgauge.report.sections import GATE, Finding, Findings, ReportContext, section
 from nlgauge.report.sections.words import missing, percent, some, two
 from nlgauge.session import Ask
 from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.table import Cell, Layout, Row, Table
 
-MAX_MATRIX = 25  # metrics whose pairs can be read in a picture
-MAX_LETTERS = 12  # metrics of which all pairs are tested by several measures
 FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, and what is next to nothing
 
 

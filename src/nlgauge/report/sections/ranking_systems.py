@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from nlgauge.report.effort import MAX_SYSTEMS
 from nlgauge.report.sections import Finding, Findings, ReportContext, section
 from nlgauge.report.sections.outputs import best_metrics
 from nlgauge.report.sections.words import missing, two
@@ -44,9 +45,6 @@ def choice_lines(tables: list[Table]) -> list[str]:
                 if row["p"] < 0.05
             ]
     return lines
-
-
-MAX_SYSTEMS = 40  # whose pairs are shown: 1,600 cells for each side
 
 
 @section(
