@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import html
 import json
+import shutil
+import ssl
+import subprocess
+import threading
 import time
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -13,6 +18,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from test_judge_endings import nlgauge
 
+from command import run_command
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.secret import Secret, find_key
 
@@ -177,3 +183,31 @@ def test_a_key_in_the_address_is_refused_and_not_shown(folder: Path) -> None:
 def test_a_key_file_that_cannot_be_read_is_one_line(tmp_path: Path, path: str) -> None:
     with pytest.raises(NlgaugeError, match="the key cannot be read"):
         find_key("http://localhost/v1", tmp_path / path)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes a certificate with openssl")
+def test_a_server_whose_certificate_nobody_signed_gets_no_request(tmp_path: Path) -> None:
+    certificate, private = tmp_path / "certificate.pem", tmp_path / "private.pem"
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost"
+    named = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(private), "-out", str(certificate)]
+    subprocess.run(["openssl", *words.split(), *named], check=True, capture_output=True)
+    requests: list[str] = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            requests.append(self.headers["Authorization"])
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, private)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"https://127.0.0.1:{server.server_port}/v1"
+    (tmp_path / "o.csv").write_text("system,input,output,source\nA,1,x,y\nB,1,z,y\n")
+    ran = run_command(
+        "judge", "o.csv", "-j", "summarization", "--model", "m", "--base-url", address, "--attempts", "1",
+        cwd=tmp_path, NLGAUGE_API_KEY="sk-mine", NLGAUGE_BASE_URL=address, NLGAUGE_STORE=str(tmp_path / "s.sqlite"),
+    )  # fmt: skip
+    server.shutdown()
+    assert (ran.returncode, requests) == (2, [])
+    assert "certificate verify failed" in " ".join(ran.stderr.split()) and "Traceback" not in ran.stderr
