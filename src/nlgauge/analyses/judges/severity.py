@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import flipped_note, people_note, ratings_of, signature
+from nlgauge.analyses._common import flipped_note, human_note, ratings_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import count, interval, number, some
@@ -104,7 +104,7 @@ def severity(panel: Panel, *, group: str | None = None, level: float = 0.95) -> 
         f"{count(fit.clusters, 'independent unit')}; {level:.0%} confidence intervals: sandwich covariance and "
         "Student's t. Leniency: rating points above the mean of the annotators. Consistency: share of the variance of "
         "the ratings that the quality of the outputs explains. p-values are corrected by Holm's method.",
-        notes=[*notes, *people_note(panel), *flipped_note(panel)],
+        notes=[*notes, *human_note(panel), *flipped_note(panel)],
         signature=signature(panel, model="rating-scale", group=group or "none", level=number(level, 2)),
     )
 
