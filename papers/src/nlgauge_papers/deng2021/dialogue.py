@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -120,32 +120,20 @@ def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
     return rows.ours(NOTE)
 
 
-@study("deng2021", "F.1", title="Engagingness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
-def table_f1(sources: Sources) -> Ours:
-    """Correlate with Engaging on Persona-Chat."""
-    return dialogue(sources, "F.1", "usr-persona", "engagingness")
-
-
-@study("deng2021", "F.2", title="Groundedness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
-def table_f2(sources: Sources) -> Ours:
-    """Correlate with UsesKnowledge on Persona-Chat."""
-    return dialogue(sources, "F.2", "usr-persona", "groundedness")
-
-
-@study(
-    "deng2021", "F.3", title="Engagingness on Topical-Chat", sets=["usr-topical", "usr-topical-scores"], tolerance=0.01
-)
-def table_f3(sources: Sources) -> Ours:
-    """Correlate with Engaging on Topical-Chat."""
-    return dialogue(sources, "F.3", "usr-topical", "engagingness")
-
-
-@study(
-    "deng2021", "F.4", title="Groundedness on Topical-Chat", sets=["usr-topical", "usr-topical-scores"], tolerance=0.01
-)
-def table_f4(sources: Sources) -> Ours:
-    """Correlate with UsesKnowledge on Topical-Chat."""
-    return dialogue(sources, "F.4", "usr-topical", "groundedness")
+for _table, _chat, _aspect in (
+    ("F.1", "Persona", "engagingness"),
+    ("F.2", "Persona", "groundedness"),
+    ("F.3", "Topical", "engagingness"),
+    ("F.4", "Topical", "groundedness"),
+):
+    _set = f"usr-{_chat.lower()}"
+    study(
+        "deng2021",
+        _table,
+        title=f"{_aspect.capitalize()} on {_chat}-Chat",
+        sets=[_set, *(["usr-topical-scores"] if _chat == "Topical" else [])],
+        tolerance=0.01,
+    )(partial(dialogue, table=_table, name=_set, aspect=_aspect))
 
 
 @study(

@@ -46,23 +46,34 @@ DRAWS = 50
 Values = Mapping[str, float]
 
 
+def statements_of(order: str) -> list[tuple[str, str, str]]:
+    """Return each pair of an order with its sign.
+
+    >>> statements_of("input ≈ global > item")
+    [('input', '≈', 'global'), ('input', '>', 'item'), ('global', '>', 'item')]
+    """
+    words = order.split()
+    names, signs = words[::2], words[1::2]
+    return [
+        (a, next((s for s in signs[i:j] if s != "≈"), "≈"), names[j])
+        for i, a in enumerate(names)
+        for j in range(i + 1, len(names))
+    ]
+
+
 def statements(order: str, values: Values) -> tuple[int, list[str]]:
     """Count the pairs of an order that hold, and list those that do not; ≈ means within .05.
 
     >>> statements("input ≈ global > item", {"input": 0.7, "global": 0.9, "item": 0.8})
     (1, ['input 0.700 not ≈ global 0.900', 'input 0.700 not > item 0.800'])
     """
-    words = order.split()
-    names, signs = words[::2], words[1::2]
     held, broken = 0, []
-    for i, a in enumerate(names):
-        for j in range(i + 1, len(names)):
-            sign = next((s for s in signs[i:j] if s != "≈"), "≈")
-            x, y = values[a], values[names[j]]
-            if {"<": x < y, ">": x > y, "≈": abs(x - y) <= TIE_TOLERANCE}[sign]:
-                held += 1
-            else:
-                broken.append(f"{a} {number(x)} not {sign} {names[j]} {number(y)}")
+    for a, sign, b in statements_of(order):
+        x, y = values[a], values[b]
+        if {"<": x < y, ">": x > y, "≈": abs(x - y) <= TIE_TOLERANCE}[sign]:
+            held += 1
+        else:
+            broken.append(f"{a} {number(x)} not {sign} {b} {number(y)}")
     return held, broken
 
 

@@ -21,7 +21,7 @@ from nlgauge.plugins import Layout, Row, interval
 from nlgauge.stats import TWELVE, discriminative_power, over_metrics, permutation_pairs, ranking_consistency
 from nlgauge_papers import Sources, further, published_rows
 from nlgauge_papers.common import Array, Ints
-from nlgauge_papers.gao2025.claims import ORDERS, TIE_TOLERANCE
+from nlgauge_papers.gao2025.claims import ORDERS, TIE_TOLERANCE, statements_of
 from nlgauge_papers.gao2025.judge_families import Family, families, judged
 from nlgauge_papers.gao2025.judge_scales import (
     HOLDS,
@@ -31,11 +31,11 @@ from nlgauge_papers.gao2025.judge_scales import (
     UNSURE,
     agreement_table,
     averaging_table,
-    heads,
     scale_tables,
 )
 from nlgauge_papers.gao2025.judge_scores import shipped_files
 from nlgauge_papers.gao2025.measures import numbered
+from nlgauge_papers.gao2025.simulation import heads
 
 PAPER = "the paper, D1 to D4"
 OWN = "the paper's 30 sets"
@@ -99,21 +99,6 @@ def verdict(sign: str, low: float, high: float) -> str:
     if sign == ">":
         low, high = -high, -low
     return HOLDS if high < 0 else NOT if low > 0 else UNSURE
-
-
-def statements_of(order: str) -> list[tuple[str, str, str]]:
-    """Return each pair of an order with its sign.
-
-    >>> statements_of("input ≈ global > item")
-    [('input', '≈', 'global'), ('input', '>', 'item'), ('global', '>', 'item')]
-    """
-    words = order.split()
-    names, signs = words[::2], words[1::2]
-    return [
-        (a, next((s for s in signs[i:j] if s != "≈"), "≈"), names[j])
-        for i, a in enumerate(names)
-        for j in range(i + 1, len(names))
-    ]
 
 
 EVERY = [(claim, *one) for claim, order in ORDERS.items() for one in statements_of(order)]
@@ -243,7 +228,7 @@ def measures_table(rows: list[Row], about: Mapping[str, str], draws: int, notes:
     return Table(
         "SummEval: discriminative power and ranking consistency of twelve measures, by family of scorers",
         long,
-        Layout(("what", "family"), "measure", "value", heads=heads()),
+        Layout(("what", "family"), "measure", "value", heads=heads(TWELVE)),
         method=f"DP: mean p of all pairs (lower is better), permutation test with {draws:,} draws; RC: mean tau-b of "
         f"the rankings on two halves of the inputs (higher is better), {draws:,} splits; means over aspects; seed 0. "
         + "; ".join(f"{name}: {size}" for name, size in about.items())

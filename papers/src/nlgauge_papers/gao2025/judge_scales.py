@@ -17,6 +17,7 @@ from nlgauge_papers.common import Array
 from nlgauge_papers.gao2025.claims import STILL, STILL_WITH_SCALE, UP_AND_DOWN
 from nlgauge_papers.gao2025.judge_families import Family, JudgedSet
 from nlgauge_papers.gao2025.judges import STYLES
+from nlgauge_papers.gao2025.simulation import heads
 
 HOLDS, NOT, UNSURE = "holds", "does not hold", "inconclusive"
 MARKS = {HOLDS: "✓", NOT: "✗", UNSURE: "?"}
@@ -89,7 +90,7 @@ def scale_tables(all_: JudgedSet, seed: int) -> list[Table]:
             "version",
             "measure",
             "value",
-            heads=heads(),
+            heads=heads(TWELVE),
             extra={"unique": lambda rows: f"{rows[0]['unique']:.0f}", "ties": lambda rows: number(rows[0]["ties"])},
         ),
         method=f"scores cut into equal steps between their lowest and highest; means over four aspects; 12 systems × "
@@ -197,7 +198,7 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
     return Table(
         "SummEval: what averaging GPT-3.5's prompts does to twelve measures",
         rows,
-        Layout("version", "measure", "value", heads=heads()),
+        Layout("version", "measure", "value", heads=heads(TWELVE)),
         method=f"mean over all choices of so many of five prompts and over four aspects; differences with intervals "
         f"over documents ({DRAWS:,} resamplings) at {LEVEL:.0%} for all {2 * len(NAMES)} together.",
         answers=answers,
@@ -274,9 +275,3 @@ def _cell(column: str) -> Callable[[Row], str]:
 def _end(drawn: Array, percent: float) -> float:
     """Return a percentile of the resampled values (the first is the value itself)."""
     return float(np.nanpercentile(drawn[1:], percent)) if np.isfinite(drawn[1:]).any() else float("nan")
-
-
-def heads() -> dict[str, str]:
-    """`input τ`"""
-    letters = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
-    return {m: f"{m.partition('/')[0]} {letters[m.partition('/')[2]]}" for m in NAMES}

@@ -59,7 +59,7 @@ def relation(
             Table(
                 title=f"Raising {NAMES[varied]} with {NAMES[fixed]} at {getattr(params, fixed):g}",
                 rows=rows,
-                layout=_layout(chosen, varied, line=lambda x: f"{x:g}"),
+                layout=Layout(varied, "measure", "value", heads=heads(chosen), line=lambda x: f"{x:g}"),
                 heads=NAMES,
                 method=f"{_setting(params)}, mean of {trials} trials, continuous scores, seed {seed}.",
                 notes=[f"largest standard error {number(max(r['se'] for r in rows))}."],
@@ -102,8 +102,12 @@ def scale(
         title="Scale size: metric and human scores discretized to that many values"
         + ("" if all(a == b for a, b in scales) else " (metric / human)"),
         rows=rows,
-        layout=_layout(
-            chosen, ("metric_values", "human_values"), line=lambda x: " / ".join(dict.fromkeys(map(str, x)))
+        layout=Layout(
+            ("metric_values", "human_values"),
+            "measure",
+            "value",
+            heads=heads(chosen),
+            line=lambda x: " / ".join(dict.fromkeys(map(str, x))),
         ),
         method=f"{_setting(params)}, ρ_sys {params.rho_sys:g}, μ_ρ {params.mu_rho:g}, mean of {trials} trials × "
         f"{redraws} draws of thresholds, seed {seed}.",
@@ -145,11 +149,10 @@ def _measures(names: Sequence[Named] | None) -> list[Measure]:
     return [n if isinstance(n, Measure) else Measure.parse(n) for n in (TWELVE if names is None else names)]
 
 
-def _layout(measures: Sequence[Measure], lines: str | tuple[str, ...], **more: Any) -> Layout:
-    """Measures next to each other under short headings."""
+def heads(measures: Sequence[Measure]) -> dict[str, str]:
+    """Return short headings of measures, such as `input τ`."""
     letters = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
-    heads = {str(m): f"{m.grouping} {letters.get(m.coefficient, m.coefficient)}" for m in measures}
-    return Layout(lines, "measure", "value", heads=heads, **more)
+    return {str(m): f"{m.grouping} {letters.get(m.coefficient, m.coefficient)}" for m in measures}
 
 
 def _in_parts(

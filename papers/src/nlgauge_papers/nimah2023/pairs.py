@@ -9,6 +9,7 @@ need more than four systems, hard ones more than six; the others were selected b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -145,24 +146,6 @@ def table_10(sources: Sources) -> Ours:
     return Ours(values, {(): FEW} | reasons, notes, additional=gaps)
 
 
-@study("nimah2023", "11", title="pairs of systems, UniEval-summ", sets=["summeval"])
-def table_11(sources: Sources) -> Ours:
-    """Check the pairs of UniEval-summ."""
-    return checked(sources, "11", "UniEval-summ")
-
-
-@study("nimah2023", "12", title="pairs of systems, summEval", sets=["summeval-17"])
-def table_12(sources: Sources) -> Ours:
-    """Check the pairs of summEval."""
-    return checked(sources, "12", "summEval")
-
-
-@study("nimah2023", "13", title="pairs of systems, Newsroom", sets=["newsroom"])
-def table_13(sources: Sources) -> Ours:
-    """Check the pairs of Newsroom."""
-    return checked(sources, "13", "Newsroom")
-
-
 @study("nimah2023", "14", title="pairs of systems, UniEval-TC", sets=["checklist-unieval-tc"])
 def table_14(sources: Sources) -> Ours:
     """Check the pairs of UniEval-TC that the text of the paper still has."""
@@ -174,13 +157,13 @@ def table_14(sources: Sources) -> Ours:
     return Ours(ours.values, ours.reasons, [*ours.notes, lost])
 
 
-@study("nimah2023", "15", title="pairs of systems, USR-TC", sets=["checklist-usr-tc"])
-def table_15(sources: Sources) -> Ours:
-    """Check the pairs of USR-TC."""
-    return checked(sources, "15", "USR-TC")
-
-
-@study("nimah2023", "16", title="pairs of systems, USR-PC", sets=["checklist-usr-pc"])
-def table_16(sources: Sources) -> Ours:
-    """Check the pairs of USR-PC."""
-    return checked(sources, "16", "USR-PC")
+for _table, _name, _set in (
+    ("11", "UniEval-summ", "summeval"),
+    ("12", "summEval", "summeval-17"),
+    ("13", "Newsroom", "newsroom"),
+    ("15", "USR-TC", "checklist-usr-tc"),
+    ("16", "USR-PC", "checklist-usr-pc"),
+):
+    study("nimah2023", _table, title=f"pairs of systems, {_name}", sets=[_set])(
+        partial(checked, table=_table, name=_name)
+    )

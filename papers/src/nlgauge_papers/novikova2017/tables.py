@@ -6,6 +6,8 @@ analysis `split` marks it with †.
 
 from __future__ import annotations
 
+from functools import partial
+
 from nlgauge import Table, analyze
 from nlgauge_papers import Key, Ours, Sources, study
 from nlgauge_papers.novikova2017._shared import (
@@ -138,18 +140,6 @@ def table_9(sources: Sources) -> Ours:
     )
 
 
-@study("novikova2017", "10", title="Spearman by data set", sets=SETS, tolerance=0.01)
-def table_10(sources: Sources) -> Ours:
-    """Correlate on each data set."""
-    return _split(sources, "10", ["dataset"], ("dataset", "aspect", "metric"))
-
-
-@study("novikova2017", "11", title="Spearman by system", sets=SETS, tolerance=0.01)
-def table_11(sources: Sources) -> Ours:
-    """Correlate on each system."""
-    return _split(sources, "11", ["system"], ("system", "aspect", "metric"))
-
-
 @study("novikova2017", "13", title="Spearman among bad outputs and among the others", sets=SETS, tolerance=0.01)
 def table_13(sources: Sources) -> Ours:
     """Correlate in bad outputs and in the others, on quantized scores."""
@@ -196,9 +186,17 @@ def table_14(sources: Sources) -> Ours:
     )
 
 
-def _split(sources: Sources, table: str, by: list[str], columns: tuple[str, ...]) -> Ours:
-    result = analyze("split", unturned(sources), by=by, outputs="independent")
+def _split(sources: Sources, table: str, by: str) -> Ours:
+    """Correlate on each data set, or on each system."""
+    result = analyze("split", unturned(sources), by=[by], outputs="independent")
+    columns = (by, "aspect", "metric")
     return Ours(by_key(result, *columns), notes=[stars(table, by_key(result, *columns, value="significant"))])
+
+
+for _table, _by, _words in (("10", "dataset", "data set"), ("11", "system", "system")):
+    study("novikova2017", _table, title=f"Spearman by {_words}", sets=SETS, tolerance=0.01)(
+        partial(_split, table=_table, by=_by)
+    )
 
 
 def _means(sources: Sources, metrics: list[str]) -> Table:
