@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.surface.controls import levenshtein
+from nlgauge.stats import levenshtein
 
 
 def scores(spec: str, outputs: list, sources: list | None = None):

@@ -63,8 +63,14 @@ class Ngrams:
         return np.bincount(keys[first] % max(len(self.parent), 1), minlength=len(self.parent))
 
     def sums(self, texts: Ints, owner: Ints, level: Ints, values: Array) -> Array:
-        """Sums per text and order of values parallel to `span(texts)`."""
+        """Sums per text and order of values parallel to `span(texts)`.
+
+        Added from the smallest up, as the numbers of n-grams depend on the other texts and a sum must not.
+        """
         where = owner * self.order + level
+        if values.dtype.kind == "f":
+            order = np.lexsort((values, where))
+            where, values = where[order], values[order]
         flat: Array = np.bincount(where, weights=values, minlength=len(texts) * self.order)  # type: ignore[assignment]
         return flat.reshape(len(texts), self.order)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores, usable
+from nlgauge.stats.ranking.preference import levenshtein
 from nlgauge.text.batch import Batch
 from nlgauge.text.readability_counts import per_output
 
@@ -95,26 +96,3 @@ class LevSource(Metric):
     def _of(self, output: str, source: str) -> float:
         distance = levenshtein(output, source)
         return distance / max(len(output), len(source), 1) if self.normalize else distance
-
-
-def levenshtein(a: str, b: str) -> int:
-    """Compute the edit distance of two strings with bit-parallel columns (Hyyrö 2003).
-
-    >>> levenshtein("kitten", "sitting")
-    3
-    """
-    if not a or not b:
-        return len(a) + len(b)
-    places: dict[str, int] = {}
-    for i, sign in enumerate(a):
-        places[sign] = places.get(sign, 0) | 1 << i
-    full, last = (1 << len(a)) - 1, 1 << (len(a) - 1)
-    up, down, distance = full, 0, len(a)
-    for sign in b:
-        match = places.get(sign, 0) | down
-        diagonal = (((match & up) + up) ^ up) | match
-        left, right = down | (full & ~(up | diagonal)), up & diagonal
-        distance += bool(left & last) - bool(right & last)
-        left, right = ((left << 1) | 1) & full, (right << 1) & full
-        down, up = left & diagonal, right | (full & ~(left | diagonal))
-    return distance
