@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nlgauge.stats.agreement.proportion import clustering, proportion_interval
+from nlgauge.stats.agreement.proportion import clustering, proportion_interval, student_effect
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 from nlgauge.types import Array, Ints
 
@@ -116,13 +116,10 @@ def share_interval(share: float, variance: float, rows: float, clusters: int, le
 
     Where the variance is 0, each cluster counts as one row. `rows`: the most that count as independent.
     """
-    from scipy.special import ndtri, stdtrit
-
     share = min(max(share, 0.0), 1.0)
     effective = share * (1 - share) / variance if variance > 1e-15 else float(clusters)
     effective = min(effective, rows) if variance > 1e-15 else min(float(clusters), rows)
-    student = float(stdtrit(clusters - 1, (1 + level) / 2)) / -float(ndtri((1 - level) / 2))
-    effective = max(effective / student**2, 1.0)
+    effective = max(effective / student_effect(clusters, level), 1.0)
     low, high = proportion_interval(share * effective, effective, level)
     return float(low), float(high)
 

@@ -195,8 +195,6 @@ def clustering(
     effect is at least 1; where rows show no variance (a proportion of 0 or 1), the rows of a cluster count as one. The
     effect includes Student's t for few clusters.
     """
-    from scipy.special import ndtri, stdtrit
-
     held = used(counts)
     taken = counts[held > 0]
     clusters = len(taken)
@@ -208,8 +206,14 @@ def clustering(
     by_row = _spread(figure(total - np.eye(len(total))), np.where(total > 0, total, 0.0))
     alone = rows / clusters  # as if each cluster were one row
     effect = max(1.0, by_cluster / by_row) if by_row > 0 and np.isfinite(by_cluster) else alone
-    student = float(stdtrit(clusters - 1, (1 + level) / 2)) / -float(ndtri((1 - level) / 2))
-    return Clustering(effect * student**2, clusters - 1)
+    return Clustering(effect * student_effect(clusters, level), clusters - 1)
+
+
+def student_effect(clusters: int, level: float) -> float:
+    """Return the factor by which the quantile of Student's t for few clusters widens a variance."""
+    from scipy.special import ndtri, stdtrit
+
+    return (float(stdtrit(clusters - 1, (1 + level) / 2)) / -float(ndtri((1 - level) / 2))) ** 2
 
 
 def _spread(left: Array, times: Array) -> float:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.curves import FEWEST_PRECISION, checked, cluster_codes, lacking_rows
-from nlgauge.stats.agreement.proportion import clustering, melded_interval, proportion_interval
+from nlgauge.stats.agreement.proportion import clustering, melded_interval, proportion_interval, student_effect
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 from nlgauge.types import Array, Ints, Mask
 
@@ -167,10 +167,8 @@ def _cluster_effect(d: Array, code: Ints, units: int) -> float:
 
 
 def _brier(base: Figure, off: Array, z: Mask, code: Ints, units: int, level: float) -> Figure:
-    from scipy.special import ndtri, stdtrit
-
     d = off**2
-    student = (float(stdtrit(units - 1, (1 + level) / 2)) / -float(ndtri((1 - level) / 2))) ** 2
+    student = student_effect(units, level)
     effect = _cluster_effect(d, code, units)
     shares = [(z.sum() / effect, len(z) / effect)]
     for part in (z, ~z):

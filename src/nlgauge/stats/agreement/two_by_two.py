@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.proportion import Ends, Kind, clustering, melded_interval, proportion_interval
-from nlgauge.types import Array
+from nlgauge.types import Array, Ints
 
 # Rows that an interval of a share needs. Coverage is at least .93 from 2 rows on (exact), but with fewer than 5 the
 # interval of a share of one half is wider than .8 and decides nothing.
@@ -138,11 +138,14 @@ def cell_counts(people: ArrayLike, judge: ArrayLike, clusters: Sequence[object] 
     z, x = np.asarray(people, bool), np.asarray(judge, bool)
     if z.shape != x.shape or z.ndim != 1:
         raise DataError(f"two verdicts must be of the same rows; found {z.shape} and {x.shape}")
-    cell = 2 * z.astype(np.int64) + x
-    if clusters is None:
-        return np.bincount(cell, minlength=4).astype(np.float64)[None]
-    names, code = np.unique(np.asarray(clusters), return_inverse=True)
-    return np.bincount(4 * code.reshape(-1) + cell, minlength=4 * len(names)).reshape(-1, 4).astype(np.float64)
+    return counts_by_cluster(2 * z.astype(np.int64) + x, 4, clusters)
+
+
+def counts_by_cluster(cell: Ints, cells: int, clusters: Sequence[object] | Ints | None) -> Array:
+    """Count the rows of each cell (numbers from 0), clusters × cells; one row of counts without clusters."""
+    names, code = np.unique(np.zeros(len(cell)) if clusters is None else np.asarray(clusters), return_inverse=True)
+    counts = np.bincount(cells * code.reshape(-1) + cell, minlength=cells * max(len(names), 1))
+    return counts.reshape(-1, cells).astype(np.float64)
 
 
 def verdict_figures(

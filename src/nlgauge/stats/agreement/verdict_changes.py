@@ -25,6 +25,7 @@ from nlgauge.stats.agreement.two_by_two import (
     SHARES,
     Figure,
     balanced_accuracy,
+    counts_by_cluster,
     f1_of_jaccard,
     kappa,
     lacking,
@@ -57,11 +58,7 @@ NEW = np.array([[2 * (c >> 2) + (c & 1) == k for k in range(4)] for c in range(8
 def eight_cells(people: ArrayLike, old: ArrayLike, new: ArrayLike, clusters: Sequence[object] | None = None) -> Array:
     """Count the eight cells, clusters × 8 (one row per output without clusters). True is pass."""
     z, x, y = (np.asarray(a, bool).astype(np.int64) for a in (people, old, new))
-    cell = 4 * z + 2 * x + y
-    if clusters is None:
-        return np.bincount(cell, minlength=8).astype(np.float64)[None]
-    names, code = np.unique(np.asarray(clusters), return_inverse=True)
-    return np.bincount(8 * code.reshape(-1) + cell, minlength=8 * len(names)).reshape(-1, 8).astype(np.float64)
+    return counts_by_cluster(4 * z + 2 * x + y, 8, clusters)
 
 
 def change_of(counts: Array, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:

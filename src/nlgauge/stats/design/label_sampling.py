@@ -95,11 +95,8 @@ def disagreement(scores: Array) -> Array:
 
 def relative_ranks(scores: Array) -> Array:
     """Return each metric as ranks from 0 to 1, ties at their mean, NaN where missing."""
-    result = np.full(scores.shape, np.nan)
-    for k, row in enumerate(scores):
-        valid = np.isfinite(row)
-        result[k, valid] = (average_ranks(row[valid]) - 0.5) / max(int(valid.sum()), 1)
-    return result
+    rated = np.maximum(np.isfinite(scores).sum(axis=1, keepdims=True), 1)
+    return (average_ranks(np.where(np.isfinite(scores), scores, np.nan), axis=1) - 0.5) / rated
 
 
 def learned_spread(score: Array, labels: Array) -> Array:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
+from nlgauge.stats.agreement.classes import share_interval
 from nlgauge.stats.agreement.proportion import proportion_interval
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
 from nlgauge.stats.resampling.cluster_jackknife import jackknifed
@@ -113,15 +114,10 @@ def mean_share(shares: ArrayLike, clusters: Ints, most: float, *, level: float =
     mean = float(values.mean())
     if groups < CLUSTERS:
         return Figure(mean, n=n, reason=f"needs at least {CLUSTERS} inputs or clusters, found {groups}")
-    from scipy.special import ndtri, stdtrit
-
     sums = np.bincount(units, values - mean)
     variance = float(groups / (groups - 1) * (sums**2).sum()) / n**2
-    spread = mean * (1 - mean)
-    size = min(spread / variance, most) if spread > 0 and variance > 0 else float(groups)
-    size /= (float(stdtrit(groups - 1, (1 + level) / 2)) / -float(ndtri((1 - level) / 2))) ** 2
-    low, high = proportion_interval(np.array([mean * size]), np.array([size]), level, "lean")
-    return Figure(mean, min(float(low[0]), mean), max(float(high[0]), mean), n=n)
+    low, high = share_interval(mean, variance, most, groups, level)
+    return Figure(mean, min(low, mean), max(high, mean), n=n)
 
 
 def trial_icc(scores: ArrayLike, inputs: Ints, clusters: Ints, *, level: float = 0.95) -> Figure:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nlgauge.stats.agreement.two_by_two import Figure, figure_of
+from nlgauge.stats.agreement.two_by_two import Figure, counts_by_cluster, figure_of
 from nlgauge.stats.agreement.verdict_changes import ADDED, VALUES
 from nlgauge.stats.correlation.evaluate_groups import arrays, plan_measures
 from nlgauge.stats.resampling.jackknife import generalizes_to, intervals, left_out
@@ -97,7 +97,7 @@ def best_verdicts(
     z, x = np.asarray(people, bool), np.asarray(judges, bool)
     code = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
     cell = 2 * z.astype(np.int64) + x
-    counts = [_counts(c, code) for c in cell]
+    counts = [counts_by_cluster(c, 4, code) for c in cell]
     values = np.array([float(VALUES[figure](c.sum(axis=0))) for c in counts])
     moved, spread = zip(*(_moves(c, row.sum(axis=0), figure) for c, row in zip(cell, counts, strict=True)), strict=True)
     by_unit = np.stack([m if code is None else np.bincount(code, m) for m in moved])
@@ -146,13 +146,6 @@ def best_correlation(
     n = int(np.isfinite(human).sum())
     own = Figure(value, low, high, n, reason=results[0].reason[0, 0] or "")
     return BestOf(whole.value[:, 0], chosen, own, replace(own, low=float(results[1].low[0, 0])))
-
-
-def _counts(cell: Ints, code: Ints | None) -> Array:
-    if code is None:
-        return np.bincount(cell, minlength=4).astype(np.float64)[None]
-    units = int(code.max()) + 1
-    return np.bincount(4 * code + cell, minlength=4 * units).reshape(units, 4).astype(np.float64)
 
 
 def _moves(cell: Ints, total: Array, figure: str) -> tuple[Array, float]:
