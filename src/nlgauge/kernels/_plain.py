@@ -44,11 +44,6 @@ def typedef(kind: Any) -> Any:
     return kind
 
 
-def fused_type(*kinds: Any) -> Any:
-    """Stand for cython.fused_type."""
-    return kinds[0]
-
-
 def declare(kind: Any = None, value: Any = None, **_: Any) -> Any:
     """Stand for cython.declare: the initial value of a global."""
     return value

@@ -73,21 +73,21 @@ class Encoded:
 
 
 @functools.lru_cache(maxsize=4)
-def encoder(name: str = DEFAULT, device: str = "auto") -> Encoder:
+def encoder(name: str = DEFAULT) -> Encoder:
     """The encoder of that name, loaded once: 'minilm' (inside a package), a folder, or a Hugging Face name."""
     check_packages("an encoder", name)
-    return Encoder(name, device)
+    return Encoder(name)
 
 
 class Encoder:
     """A Hugging Face model with its tokenizer. Weights are safetensors only: nothing is unpickled."""
 
-    def __init__(self, name: str, device: str = "auto") -> None:
+    def __init__(self, name: str) -> None:
         import torch
 
         self.name = name
         self.lock = threading.Lock()  # one pass at a time: a pass may run fewer layers than the next
-        self.device = device if device != "auto" else ("cuda" if torch.cuda.is_available() else "cpu")
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
         tokenizer, self.model = _load(name)
         self.model.to(self.device)
         # The tokenizer may carry a cut of its own (this one: 128 tokens); long texts are windowed here instead.

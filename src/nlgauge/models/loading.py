@@ -14,7 +14,7 @@ import io
 import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -132,16 +132,7 @@ def load_fresh(
                 raise
             return tokenizer, load_pickled(loader, where, [], text, offline)
 
-    with _quiet(transformers.logging):
-        try:
-            tokenizer, model = pretrained(offline=True)
-        except (OSError, ValueError, ImportError, KeyError) as error:
-            if local or not hub_answers():
-                raise NlgaugeError(_why(kind, name, option, local, error, advice)) from None
-            try:
-                tokenizer, model = pretrained(offline=False)
-            except (OSError, ValueError, ImportError, KeyError) as second:
-                raise NlgaugeError(_why(kind, name, option, local, second, advice)) from None
+    tokenizer, model = _here_first(pretrained, local, lambda error: _why(kind, name, option, local, error, advice))
     model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     return tokenizer, lowered(model, precision, name) if precision else model
 
@@ -154,20 +145,34 @@ def load_skeleton(name: str, option: str = "model") -> tuple[Any, Any]:
     import transformers
 
     where = folder_of(name, option)
+    local, advice = Path(where).is_dir(), "give a folder with its config.json and tokenizer."
+
+    def pretrained(offline: bool) -> tuple[Any, Any]:
+        loaders = (transformers.AutoTokenizer, transformers.AutoConfig)
+        tokenizer, config = (
+            loader.from_pretrained(where, local_files_only=offline, trust_remote_code=False) for loader in loaders
+        )
+        return tokenizer, config
+
+    return _here_first(pretrained, local, lambda error: _why("encoder", name, option, local, error, advice))
+
+
+def _here_first(
+    pretrained: Callable[[bool], tuple[Any, Any]], local: bool, why: Callable[[Exception], str]
+) -> tuple[Any, Any]:
+    """Load from this machine (offline), and where that fails and the hub answers, from there."""
+    import transformers
+
     with _quiet(transformers.logging):
-        for offline in (True, False):
-            try:
-                return (
-                    transformers.AutoTokenizer.from_pretrained(
-                        where, local_files_only=offline, trust_remote_code=False
-                    ),
-                    transformers.AutoConfig.from_pretrained(where, local_files_only=offline, trust_remote_code=False),
-                )
-            except (OSError, ValueError, ImportError, KeyError) as error:
-                if not offline or Path(where).is_dir() or not hub_answers():
-                    advice = "give a folder with its config.json and tokenizer."
-                    raise NlgaugeError(_why("encoder", name, option, Path(where).is_dir(), error, advice)) from None
-    raise AssertionError("unreachable")
+        try:
+            return pretrained(True)
+        except (OSError, ValueError, ImportError, KeyError) as error:
+            if local or not hub_answers():
+                raise NlgaugeError(why(error)) from None
+        try:
+            return pretrained(False)
+        except (OSError, ValueError, ImportError, KeyError) as error:
+            raise NlgaugeError(why(error)) from None
 
 
 class LoadedModel:

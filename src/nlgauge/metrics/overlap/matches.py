@@ -79,9 +79,9 @@ def ngram_matches(
     return batch.keep(("matches", name, order, lowercase, stem, spaces), make)
 
 
-def common_subsequences(batch: Batch, name: str, *, lowercase: bool = False, stem: str | None = None) -> Ints:
+def common_subsequences(batch: Batch, name: str, *, stem: str | None = None) -> Ints:
     """Return the length of the longest common subsequence of each pair."""
-    return _aligned(batch, name, lowercase, stem, False)
+    return _aligned(batch, name, False, stem, False)
 
 
 def edit_distances(batch: Batch, name: str, *, lowercase: bool = False, spaces: bool = False) -> Ints:
