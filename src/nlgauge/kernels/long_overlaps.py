@@ -1,9 +1,8 @@
 """Clipped n-gram overlaps of long outputs with their references, all orders in one pass, in time linear in their
 length.
 
-An n-gram of the output gets a small number, found by the numbers of its first and of its last n−1 tokens: n-grams whose
-parts no reference has are never looked at. The number is looked up in a table with a place for every pair of parts
-where that is small enough, else in a hash table; both are exact.
+An n-gram of the output gets a small number, found in a hash table by the numbers of its first and of its last n−1
+tokens: n-grams whose parts no reference has are never looked at.
 """
 
 from __future__ import annotations
@@ -28,10 +27,6 @@ Longs = cython.typedef(cython.longlong[::1])
 Word = cython.typedef(cython.ulonglong)
 Words = cython.typedef(cython.ulonglong[::1])
 Found = cython.typedef(cython.int[:, ::1])
-
-PLACES = 1 << 17
-DIRECT = cython.declare(cython.Py_ssize_t, PLACES)  # token ids below have a place of their own
-SMALL = cython.declare(cython.Py_ssize_t, 1 << 12)  # places of the table that stay in the nearest cache
 
 
 @cython.cfunc
@@ -98,7 +93,7 @@ class OverlapRoom:
         size = 2
         while size < 2 * longest:
             size *= 2
-        self.table = full(max(PLACES, size), -1, "i")
+        self.table = full(size, -1, "i")
         self.keys = full(size, ALL, "Q")
         self.out = empty(longest, "i")
         self.flat = empty(most, "i")
@@ -130,20 +125,17 @@ def _sample(
     while mask < 2 * m:
         mask *= 2
     mask -= 1
-    parts: Int = 0
-    direct: cython.bint = True
     for i in range(m):
         room.out[i] = ids[begin[output[s]] + i]
-        direct = direct and room.out[i] < DIRECT
     for k in range(min(by_pair.shape[1], m)):
-        kinds: Int = _number_output(m, k, parts, direct, mask, room)
+        kinds: Int = _number_output(m, k, mask, room)
         place: Int = 0
         for p in range(start[s], start[s + 1]):
             size: Int = length[reference[p]]
             if k == 0:
                 for j in range(size):
                     room.flat[place + j] = ids[begin[reference[p]] + j]
-            hits, together = _hits(place, size, k, parts, direct, mask, room)
+            hits, together = _hits(place, size, k, mask, room)
             by_pair[p, k] = hits
             by_sample[s, k] += together
             place += size
@@ -151,22 +143,19 @@ def _sample(
                 room.seen[g] = 0
         for g in range(kinds):
             room.table[room.used[g]] = -1
-            if not direct:
-                room.keys[room.used[g]] = ALL
+            room.keys[room.used[g]] = ALL
         if by_sample[s, k] == 0:
             break
         for i in range(m - k):
             if room.out[i] >= 0 and room.best[room.out[i]] == 0:
                 room.out[i] = -1
-        parts = kinds
-        direct = parts * parts <= SMALL
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _number_output(m: Int, k: Int, parts: Int, direct: cython.bint, mask: Int, room: OverlapRoom) -> Int:
+def _number_output(m: Int, k: Int, mask: Int, room: OverlapRoom) -> Int:
     """Number the n-grams of the output by those of their parts and count them; gives how many kinds there are."""
     cython.declare(i=Int)
     kinds: Int = 0
@@ -179,13 +168,12 @@ def _number_output(m: Int, k: Int, parts: Int, direct: cython.bint, mask: Int, r
                 continue
             a = room.out[i]
             b = room.out[i + 1]
-        slot: Int = a * parts + b if direct else _slot(a, b, room.keys, mask)
+        slot: Int = _slot(a, b, room.keys, mask)
         g: Int = room.table[slot]
         if g < 0:
             g = kinds
             room.table[slot] = g
-            if not direct:
-                room.keys[slot] = _key(a, b)
+            room.keys[slot] = _key(a, b)
             room.used[g] = slot
             room.counts[g] = 0
             room.best[g] = 0
@@ -200,9 +188,7 @@ def _number_output(m: Int, k: Int, parts: Int, direct: cython.bint, mask: Int, r
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _hits(
-    place: Int, size: Int, k: Int, parts: Int, direct: cython.bint, mask: Int, room: OverlapRoom
-) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+def _hits(place: Int, size: Int, k: Int, mask: Int, room: OverlapRoom) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """The matches of one reference, and those beyond what references before it have."""
     cython.declare(j=Int)
     hits: Int = 0
@@ -216,10 +202,7 @@ def _hits(
                 continue
             a = room.flat[j]
             b = room.flat[j + 1]
-        elif direct and b >= DIRECT:
-            room.flat[j] = -1
-            continue
-        g: Int = room.table[a * parts + b if direct else _slot(a, b, room.keys, mask)]
+        g: Int = room.table[_slot(a, b, room.keys, mask)]
         room.flat[j] = g
         if g >= 0:
             now: cython.int = room.seen[g] + 1
