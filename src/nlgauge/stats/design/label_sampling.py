@@ -96,7 +96,7 @@ def disagreement(scores: Array) -> Array:
 def relative_ranks(scores: Array) -> Array:
     """Return each metric as ranks from 0 to 1, ties at their mean, NaN where missing."""
     rated = np.maximum(np.isfinite(scores).sum(axis=1, keepdims=True), 1)
-    return (average_ranks(np.where(np.isfinite(scores), scores, np.nan), axis=1) - 0.5) / rated
+    return np.asarray((average_ranks(np.where(np.isfinite(scores), scores, np.nan), axis=1) - 0.5) / rated)
 
 
 def learned_spread(score: Array, labels: Array) -> Array:
