@@ -9,6 +9,7 @@ from scipy import stats
 from nlgauge.stats.resampling.contrasts import (
     Contrasts,
     Swaps,
+    _testable,
     contrasts,
     difference_tests,
     largest_differences,
@@ -201,3 +202,10 @@ def test_a_rounded_copy_is_not_significantly_better_than_its_original() -> None:
     limit = stats.binom.ppf(0.999, 200, 0.025)
     assert rounded_is_better(MEASURE, 200) <= limit
     assert rounded_is_better("input/kendall", 200) > limit
+
+
+def test_an_error_that_contradicts_its_p_value_gives_way_to_the_one_that_agrees() -> None:
+    surprise = stats.norm.isf(0.0005)
+    gap, p = np.full(5, -0.4), np.array([0.001, 0.001, 0.001, np.nan, 1.0])
+    error = _testable(np.array([0.1, 0.0, 0.3, 0.1, 0.1]), gap, p, reach=2.5)
+    np.testing.assert_allclose(error, [0.1, 0.4 / surprise, 0.4 / surprise, np.inf, np.inf])
