@@ -56,7 +56,7 @@ checks: $(VENV)/kernels.stamp peers packages lint
 # The tests and the fuzz targets of the kernels on a build that checks bounds and overflow.
 checked: $(VENV)/test.stamp $(KERNELS)
 	NLGAUGE_BUILD=checked $(BIN)/python setup.py -q build_ext --build-lib build/checked --build-temp build/temp-checked
-	NLGAUGE_KERNELS=build/checked/nlgauge/kernels/base $(BIN)/pytest -q -n $(WORKERS) --dist loadfile $(ON_KERNELS)
+	NLGAUGE_KERNELS=build/checked/nlgauge/kernels/base $(BIN)/pytest -q -p no:xdist $(ON_KERNELS)
 	NLGAUGE_KERNELS=build/checked/nlgauge/kernels/base $(BIN)/python -m fuzz $(FUZZ_KERNELS)
 
 # The same on a build with AddressSanitizer and UBSan (GCC). Python's own leaks are not ours, and the sanitizer reserves

@@ -84,7 +84,7 @@ def test_run_writes_the_whole_report_or_none(tmp_path: Path, number: signal.Sign
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("number", [INT, TERM])
+@pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=LONG)])
 def test_judge_pays_nothing_twice(serve: Serve, tmp_path: Path, number: signal.Signals) -> None:
     server = serve(latency=0.05)
     lines = [f"s{i % 4},i{i // 4},output {i},article {i // 4},{1 + i % 5}" for i in range(120)]
