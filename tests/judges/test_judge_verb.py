@@ -181,7 +181,7 @@ def kill_and_resume(serve: Serve, folder: Path, kills: int, seed: int) -> None:
 
 
 def test_a_killed_run_resumes_and_asks_nothing_twice_that_was_kept(serve: Serve, folder: Path, tmp_path: Path) -> None:
-    (folder / "outputs.csv").write_text(rows(250))
+    (folder / "outputs.csv").write_text(rows(400))
     kill_and_resume(serve, folder, kills=1, seed=1)
     disturbed = (folder / "judged.jsonl").read_text()
     calm = nlgauge(
