@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,16 +19,6 @@ from nlgauge.registry import names_code
 Repeats = Literal["auto", "number", "mean"]
 ColumnNames = Mapping[str, Any] | Sequence[str] | str | None
 SETTINGS_FILE = "nlgauge.toml"
-UNSET: Mapping[str, Any] = {
-    "repeats": "auto",
-    "lower": (),
-    "higher": (),
-    "person_raters": (),
-    "model_raters": (),
-    "ordinal": (),
-    "nominal": (),
-    "multilabel": (),
-}
 
 
 @dataclass(frozen=True)
@@ -68,7 +58,8 @@ class Declared:
     @classmethod
     def of(cls, columns: Mapping[str, Any] | str | None, keywords: Mapping[str, Any], data: Any) -> Declared:
         """Merge declarations; explicit ones override those of nlgauge.toml next to the file, role by role."""
-        given = {role: value for role, value in keywords.items() if value is not None and value != UNSET.get(role)}
+        unset = {f.name: f.default for f in fields(cls)}
+        given = {role: value for role, value in keywords.items() if value is not None and value != unset.get(role)}
         roles = parse_columns(columns) if isinstance(columns, str) else columns or {}
         roles = _checked(roles, option("columns"))
         if repeated := sorted(set(roles) & set(given)):

@@ -22,6 +22,7 @@ from nlgauge.writing import whole
 # The secret from which the codes of requests are derived: made once for a cache, exported with nothing.
 SECRET = "CREATE TABLE IF NOT EXISTS reply_secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL)"
 COLUMNS = f"{SUMMED_REPLY}, checksum"
+FACTS = ("model", "fingerprint", "finish", "prompt_tokens", "completion_tokens")  # of a reply
 
 # What unpacking a row may raise when its bytes are not those that were written.
 DAMAGED = (zlib.error, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
@@ -116,12 +117,7 @@ class Replies(Keeper):
                     "draw": row[3],
                     "body": body,
                     "reply": reply.text,
-                    "model": reply.model,
-                    "fingerprint": reply.fingerprint,
-                    "finish": reply.finish,
-                    "prompt_tokens": reply.prompt_tokens,
-                    "completion_tokens": reply.completion_tokens,
-                    "seconds": reply.seconds,
+                    **{fact: getattr(reply, fact) for fact in (*FACTS, "seconds")},
                     "made": row[12],
                 }
             self.store.count_damage(damaged, "left out")
@@ -164,11 +160,7 @@ def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, .
         request.draw,
         packed[0],
         packed[1],
-        reply.model,
-        reply.fingerprint,
-        reply.finish,
-        reply.prompt_tokens,
-        reply.completion_tokens,
+        *(getattr(reply, fact) for fact in FACTS),
         float(reply.seconds) + 0.0,
         now,
     )

@@ -54,14 +54,6 @@ def by_source(batch: Batch, most: int) -> list[Ints]:
     return [np.array(sorted(part), np.int64) for part in parts]
 
 
-def _run_uncached(metric: Metric, batch: Batch) -> Scores:
-    return metric.score(batch)
-
-
-def _always_lacks(metric: Metric, batch: Batch) -> bool:
-    return True
-
-
 @dataclass
 class Column:
     """The outcome of one metric; several threads fill it, each its own rows."""
@@ -90,7 +82,7 @@ def score_batch(
 ) -> dict[str, Column]:
     """Score every sample by every metric; `stats` keeps the statistics that corpus values come from."""
     heavy = [m for m in metrics if m.facts.weights]
-    engine = engine or (CachedRunner(Store()) if heavy else _run_uncached)
+    engine = engine or (CachedRunner(Store()) if heavy else lambda metric, part: metric.score(part))
     columns = {str(m): Column(len(batch)) for m in metrics}
     if workers is None:
         workers = 1 if sum(map(len, batch.texts.list())) <= SMALL_TEXT else os.cpu_count() or 1
@@ -108,7 +100,7 @@ def score_batch(
         lambda job: _part(batch, *job, columns, tick, engine, stats), jobs
     ):
         pass
-    unknown = [m for m in heavy if getattr(engine, "lacks", _always_lacks)(m, batch)]
+    unknown = [m for m in heavy if not isinstance(engine, CachedRunner) or engine.lacks(m, batch)]
     for metric in unknown:
         metric.prepare(batch)
     for rows, some in passes:

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._spans import NO_SEVERITY, Span, frame_of, plain_severity
 from nlgauge.data.records import Record, number, read_records
@@ -31,9 +30,7 @@ class Pearmut(Reader):
         tested="pearmut 1.1.6",
     )
 
-    @staticmethod
-    def recognizes(peek: Peek) -> bool:
-        return {"annotation", "user_id", "item_i"} <= peek.keys or {"annotation", "item", "user_id"} <= peek.keys
+    keys = ({"annotation", "user_id", "item_i"}, {"annotation", "item", "user_id"})
 
     @staticmethod
     def read(path: Path, encoding: str | None = None) -> Dataset:

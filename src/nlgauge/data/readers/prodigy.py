@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Reader, Takes
 from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of, numbered
 from nlgauge.data.records import Record, read_records
@@ -33,9 +32,7 @@ class Prodigy(Reader):
         tested="the documented format of Prodigy 1.18 (no public package)",
     )
 
-    @staticmethod
-    def recognizes(peek: Peek) -> bool:
-        return {"_input_hash", "_task_hash"} <= peek.keys
+    keys = ({"_input_hash", "_task_hash"},)
 
     @staticmethod
     def read(

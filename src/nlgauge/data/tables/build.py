@@ -411,7 +411,7 @@ def _nested_ratings(
         long_rows: list[tuple[str, str, str, str, float]] = []
         named = False
         for row, ((system, given), records) in enumerate(zip(frame.select(KEY).iter_rows(), rows, strict=True)):
-            if records is not None and not _are_records(records):
+            if records is not None and not (isinstance(records, list) and all(isinstance(r, dict) for r in records)):
                 raise DataError(f"{table.where.at(row, column)}: expected a list of objects, as in other rows.")
             for slot, record in enumerate(records or (), 1):
                 rater = next((str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None)
@@ -448,10 +448,6 @@ def _of_parts(frame: pl.DataFrame, rows: Iterable[Any]) -> bool:
         for record in records or ()
     )
     return all(any(text and text in output for text in parts) for output, parts in texts)
-
-
-def _are_records(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(record, dict) for record in value)
 
 
 def _numbers_of(record: dict[str, Any]) -> Iterable[tuple[str, float]]:

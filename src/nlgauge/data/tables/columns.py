@@ -285,8 +285,10 @@ class _RoleSearch:
         """
         declared = {c for c, why in self.why.items() if code_of(why) == "said"}
         called = [c for c in self.columns if names_trial(c) and c not in self.many | declared]
-        if self.taken.get("system") in called and _numbers_trials(self.table.frame[self.taken["system"]]):
-            self._release("system")
+        if self.taken.get("system") in called:
+            values = self.table.frame[self.taken["system"]].cast(pl.String).drop_nulls().unique()
+            if all(map(is_trial_value, values)):
+                self._release("system")
         if self.taken.get("input") in called:
             inputs = [*self.names.of(NAMES["input"]), *self.names.of(NUMBERED)]
             other = next((c for c in inputs if c not in called and c not in self.used | self.many), None)
@@ -335,10 +337,6 @@ class _RoleSearch:
         column = self.taken.pop(role)
         self.used.discard(column)
         self.why.pop(column, None)
-
-
-def _numbers_trials(series: pl.Series) -> bool:
-    return all(is_trial_value(value) for value in series.cast(pl.String).drop_nulls().unique())
 
 
 def _recurs(frame: pl.DataFrame, keys: Sequence[str], column: str) -> bool:

@@ -197,9 +197,6 @@ def uber_topic(files: Files) -> bytes:
                 for slot in range(3):
                     vote = row[2 + 4 * slot : 5 + 4 * slot]
                     same = [topic, f"{topic}-{number}", key, *models, *row[:2], f"slot{slot + 1}"]
-                    writer.writerow([*same, _choice(vote[0]), *vote[1:]])
+                    chosen = vote[0].upper() if len(vote[0]) == 1 else vote[0].lower()
+                    writer.writerow([*same, chosen, *vote[1:]])
     return out.getvalue().encode()
-
-
-def _choice(text: str) -> str:
-    return text.upper() if len(text) == 1 else text.lower()

@@ -81,7 +81,7 @@ def newsroom_outputs(files: Files) -> bytes:
 
     What no text matches is joined by its means alone, where only one output is left: `text_match` is then false.
     """
-    rated = objects_of(named(files, "newsroom.json"))
+    rated: list[Record] = json.loads(named(files, "newsroom.json"))["instances"]  # of JUDGE-BENCH
     left: dict[tuple[str, str], Record] = {}
     for article, d in pickled(named(files, "Newsroom/data.pkl")).items():
         for system, written in d["sys_summs"].items():
@@ -99,12 +99,6 @@ def newsroom_outputs(files: Files) -> bytes:
                 outputs[r["id"]] = fitting[0], by_text
                 del left[fitting[0]]
     return json_lines(_rated(r, *outputs[r["id"]]) for r in rated)
-
-
-def objects_of(content: bytes) -> list[Record]:
-    """Return the instances of a file of JUDGE-BENCH."""
-    instances: list[Record] = json.loads(content)["instances"]
-    return instances
 
 
 def _summary(r: Record) -> str:
@@ -165,7 +159,7 @@ def realsumm_votes(files: Files) -> bytes:
     documents: dict[str, int] = {}
     for split in ("abs", "ext"):
         for n, d in pickled(named(files, f"scores_dicts/{split}.pkl")).items():
-            documents |= {_bare(_unmarked(w["system_summary"])): n for w in d["system_summaries"].values()}
+            documents |= {_bare(re.sub(r"</?t>", " ", w["system_summary"])): n for w in d["system_summaries"].values()}
     votes: list[Record] = []
     events: dict[str, int] = {}
     for path, content in below(files, "human_annotations/SCUs_and_annotations/SCU_rating_results_"):
@@ -176,10 +170,6 @@ def realsumm_votes(files: Files) -> bytes:
                 events.setdefault(r["Input.eventId"], number)
             votes.append(_vote(folder, file, r))
     return json_lines(v | {"doc_id": events[v["eventId"]]} for v in votes)
-
-
-def _unmarked(text: str) -> str:
-    return re.sub(r"</?t>", " ", text)
 
 
 def _vote(folder: str, file: str, r: Mapping[str, str]) -> Record:

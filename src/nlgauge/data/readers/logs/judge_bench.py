@@ -54,7 +54,8 @@ class JudgeBenchReader(LogReader):
         places = _places([instance.values.get("instance") for instance in instances])
         for instance, place in zip(instances, places, strict=True):
             name = instance.want("id", str, int)
-            row = log.output("system", place.pop("input") or name, extra=_extra(instance), **place)
+            extra = {k: v for k, v in instance.values.items() if k not in ("id", "instance", "annotations")}
+            row = log.output("system", place.pop("input") or name, extra=extra, **place)
             for metric, given in instance.want("annotations", dict).items():
                 _judged(log, row, metric, given)
 
@@ -67,10 +68,6 @@ def _declare(log: Log, each: Record) -> None:
         log.levels.add(metric)
     elif labels and (len(labels) > 2 or worth_of([label.lower() for label in labels]) is None):
         log.classes[metric] = tuple(labels)
-
-
-def _extra(instance: Record) -> dict[str, Any]:
-    return {k: v for k, v in instance.values.items() if k not in ("id", "instance", "annotations")}
 
 
 def _judged(log: Log, row: int, metric: str, given: Any) -> None:
