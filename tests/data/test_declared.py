@@ -73,7 +73,7 @@ def test_a_pattern_in_the_settings_is_for_the_files_it_matches(path: Path) -> No
     [
         (
             "[columns]\nhumans = 'a'",
-            r"nlgauge.toml, \[columns\]: no role 'humans'. Did you mean 'human'\? Roles: system",
+            r"nlgauge.toml, \[columns\]: no role 'humans'. Did you mean 'human' or 'human_systems'\? Roles: system",
         ),
         ("[columns]\nhuman = 3", r"nlgauge.toml, \[columns\]: human: found 3, expected names"),
         ("[columns.'x*']\nsystem = ['a']", r"\[columns.\"x\*\"\]: system: found \['a'\], expected a name"),

@@ -60,7 +60,7 @@ def same() -> Callable[[Dataset, Dataset], None]:
     """Two Datasets hold the same; rows of ratings, failures and spans may stand in another order."""
 
     def same(ours: Dataset, theirs: Dataset) -> None:
-        for name in ("name", "persons", "human", "lower", "notes", "rated_by"):
+        for name in ("name", "persons", "human_systems", "lower", "notes", "rated_by"):
             assert getattr(ours, name) == getattr(theirs, name), name
         for name in ("systems", "inputs", "aspects", "metrics"):
             assert getattr(ours, name) == getattr(theirs, name), name
