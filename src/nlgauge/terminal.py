@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nlgauge.table import Cell, Table
 
 WIDE_GAP, GAP = 3, 2  # signs between columns: where there is room, and else
+REPORT = "report"  # the progress of a whole report, which has a bar of its own
 PROSE = 24  # a cell with more signs than this, and spaces, is a text that may wrap
 BLOCKS = 4  # a matrix that would need more of them is cut; its columns are named
 KEYS = ("metric", "aspect", "measure", "judge", "system", "input", "data")  # columns that say whose a row is

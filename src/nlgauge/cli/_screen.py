@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nlgauge.errors import NeedsMissing, NlgaugeError, PartlyDone
 from nlgauge.foreign_text import for_json, for_terminal
 from nlgauge.table import FORMATS, CommandOutput, Table, joined
-from nlgauge.terminal import shown, wrapped
+from nlgauge.terminal import REPORT, shown, wrapped
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
@@ -169,11 +169,11 @@ def _grouped(tables: Sequence[Table], by: Sequence[str]) -> list[Table]:
 
 
 class _Bars:
-    """Progress bars on stderr where a person looks, one for each thread at work; nothing in a log."""
+    """Progress bars on stderr where a person looks: one for a report and one for each thread at work; none in a log."""
 
     def __init__(self) -> None:
         self.live: Any = None
-        self.tasks: dict[int, Any] = {}
+        self.tasks: dict[object, Any] = {}
         self.lock = threading.RLock()
 
     def __call__(self, words: str, done: int, total: int) -> None:
@@ -182,13 +182,13 @@ class _Bars:
         with self.lock:
             if self.live is None:
                 self.live = _live()
-            thread = threading.get_ident()
-            if thread not in self.tasks:
-                self.tasks[thread] = self.live.add_task("", total=total)
+            key = REPORT if words == REPORT else threading.get_ident()
+            if key not in self.tasks:
+                self.tasks[key] = self.live.add_task("", total=total)
             description = for_terminal(words).replace("[", r"\[")
-            self.live.update(self.tasks[thread], completed=done, total=total, description=description)
+            self.live.update(self.tasks[key], completed=done, total=total, description=description)
             if done >= total:
-                self.live.remove_task(self.tasks.pop(thread))
+                self.live.remove_task(self.tasks.pop(key))
                 if not self.tasks:
                     self.close()
 

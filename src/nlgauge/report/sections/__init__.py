@@ -18,6 +18,7 @@ from nlgauge.report.effort import FULL, MANY_METRICS, MAX_WORK, QUICK, Effort
 from nlgauge.report.sections.words import missing, name_of
 from nlgauge.session import Ask, Session
 from nlgauge.table import Table
+from nlgauge.terminal import REPORT
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
@@ -236,11 +237,15 @@ def answer_all(run: ReportContext, first: Callable[[ReportContext], ReportAnswer
     """
     able = [each for each in sections() if each.of_choices or run.data.aspects]
     answered, asked = [], [each for each in able if each.applies is None or each.applies(run)]
+    progress = run.source.progress or (lambda what, done, total: None)
     with run.source.prefetch([ask for each in asked if each.prefetch for ask in each.prefetch(run)]):
+        progress(REPORT, 0, len(asked) + 1)
         if first is not None:
             run.answer = first(run)
-        for each in sorted(asked, key=lambda s: (s.last, s.prefetch is not None, s.order)):
+        for done, each in enumerate(sorted(asked, key=lambda s: (s.last, s.prefetch is not None, s.order)), 1):
+            progress(REPORT, done, len(asked) + 1)
             answered.append(_answer(run, each))
+        progress(REPORT, len(asked) + 1, len(asked) + 1)
     _name_missing(run, answered)
     return sorted(answered, key=lambda a: a.section.place(run))
 
