@@ -226,7 +226,7 @@ def with_companions(
     aspect: Names = None,
     metrics: Names = None,
     *,
-    engine: str = "local",
+    engine: Literal["local", "ray"] = "local",
     address: str | None = None,
     **options: Any,
 ) -> CommandOutput:
@@ -290,26 +290,14 @@ def question(name: str, companions: bool = False) -> Callable[..., Any]:
         for p in run.parameters
         if p.name not in HIDDEN and p.kind is not p.VAR_KEYWORD
     ]
-    lead = [
-        inspect.Parameter("data", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any),
-        *(
-            inspect.Parameter(each, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Names)
-            for each in ("aspect", "metrics")
-        ),
-    ]
+    answer: Callable[..., Any] = with_companions if companions else analyze
+
+    def ask(data: Any, aspect: Names = None, metrics: Names = None, **choice: Unpack[ChoiceOptions]) -> Any:
+        return answer(name, data, aspect, metrics, **choice)
+
+    *lead, choice = inspect.signature(ask, eval_str=True).parameters.values()
     if companions:
-        own += [
-            inspect.Parameter(
-                "engine", inspect.Parameter.KEYWORD_ONLY, default="local", annotation=Literal["local", "ray"]
-            ),
-            inspect.Parameter("address", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None),
-        ]
-    choice = inspect.Parameter("choice", inspect.Parameter.VAR_KEYWORD, annotation=Unpack[ChoiceOptions])
-
-    def ask(data: Any, aspect: Names = None, metrics: Names = None, **options: Any) -> Any:
-        answer = with_companions if companions else analyze
-        return answer(name, data, aspect, metrics, **options)
-
+        own += [p for p in inspect.signature(answer, eval_str=True).parameters.values() if p.kind is p.KEYWORD_ONLY]
     ask.__name__ = ask.__qualname__ = name.rpartition("@")[2].replace("-", "_")
     ask.__module__ = function.__module__
     ask.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
