@@ -46,7 +46,7 @@ class Effort:
     @property
     def gigabytes(self) -> float:
         """Return the peak memory, a rough estimate."""
-        return 0.2 + 2e-6 * self.outputs + 1.5e-6 * self.systems**2 + 1.4e-3 * self.metrics * self.aspects
+        return 0.2 + 2e-6 * self.outputs + 1.5e-6 * self.systems**2 + 1.4e-3 * self.metrics
 
     def cheaper(self) -> list[str]:
         """Return the cheaper methods that these data get."""
