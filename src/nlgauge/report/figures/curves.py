@@ -139,7 +139,7 @@ def _add_line(drawn: Figure, every: list[Row], measure: str, title: str, at: dic
     other = f"{grouping}/{'spearman' if coefficient == 'pearson' else 'pearson'}"
     above = [r["value"] for r in every if r["measure"] == other]
     below = coefficient == "kendall" or (len(above) == len(rows) and bool(rows[place]["value"] < above[place] - 1e-9))
-    more = {
+    more: dict[str, Any] = {
         "mode": "lines+markers+text",
         "texts": texts,
         "textposition": "bottom center" if below else "top center",
@@ -167,7 +167,7 @@ def fineness_lines(table: Table) -> Figure:
         ink, sign = COLORS[k % len(COLORS)], SIGNS[(k // len(COLORS) + k) % len(SIGNS)]
         for measure, at in zip(shown, places, strict=True):
             by_key = {r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure}
-            legend = {"legendgroup": judge, "showlegend": at["col"] == 1}
+            legend: dict[str, Any] = {"legendgroup": judge, "showlegend": at["col"] == 1}
             drawn.add_trace(curve(order, [by_key.get(v) for v in order], ink, judge, sign=sign, **legend), **at)
     framed(drawn, 420, showlegend=True, legend={"orientation": "h", "y": -0.25})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=order, tickangle=-30)
@@ -190,7 +190,7 @@ def over_years(table: Table) -> Figure:
         aside = 0.13 * (k - (len(known) - 1) / 2) * (len(known) <= FEW_LINES)
         last = rows[-1]["year"] + 0.13 * min(len(known), FEW_LINES) / 2
         at_end(drawn, last, labels[aspect], plain(aspect), ink)
-        more = {
+        more: dict[str, Any] = {
             "line": {"color": ink, "dash": "dot"},
             "error_y": whiskers(rows, ink, thickness=1) if len(known) <= FEW_LINES else None,
             "customdata": [row["year"] for row in rows],

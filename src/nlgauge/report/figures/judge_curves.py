@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from nlgauge.number import number
 from nlgauge.report.figures import figure
@@ -51,7 +52,7 @@ def threshold_curves(table: Table) -> Figure | None:
                 ),
                 key=lambda r: r["threshold"],
             )
-            more = {
+            more: dict[str, Any] = {
                 "mode": "lines",
                 "showlegend": at == places[0],
                 "texts": [number(r["value"], 2) + ends(r["low"], r["high"]) for r in rows],
@@ -76,7 +77,7 @@ def reliability_curve(table: Table) -> Figure | None:
     for k, judge in enumerate(distinct(table, "metric")):
         rows = [r for r in table if r["metric"] == judge and there(r["value"])]
         ink = COLORS[k % len(COLORS)]
-        more = {
+        more: dict[str, Any] = {
             "line": {"color": ink, "width": 1.5},
             "error_y": whiskers(rows, ink),
             "texts": [f"{number(r['value'], 2)}{ends(r['low'], r['high'])}, n = {r['n']}" for r in rows],
