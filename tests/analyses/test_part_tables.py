@@ -118,8 +118,8 @@ def test_the_square_of_metrics_is_scipys_and_neighbours_say_the_same() -> None:
 # --- every one of them
 
 
-PANELS = ["inter-metric"]
-SETS = ["split", "system-means", "disagreements"]
+PANELS = ["inter-metric", "quality-bins", "best-metric"]
+SETS = ["split", "system-means", "disagreements", "relative-ranking", "characteristics", "ensemble"]
 
 
 @pytest.mark.parametrize("name", PANELS)
@@ -137,7 +137,7 @@ def test_one_aspect_two_systems_missing_cells_and_lower_is_better_on_sets(name: 
     holes = data.scores.with_columns(good=data.scores["good"].scatter([1, 5], [None, None]))
     data = data.with_scores(holes)
     run = registry.get("analysis", name)
-    split_by = {"by": "domain"} if name == "split" else {}
+    split_by = {"by": "domain"} if name in ("split", "ensemble") else {}
     table = run(data, aspects=["quality"], **split_by)
     assert table.kind == name and table.rows and table.method
     str(table), table.to_latex(), table.to_json()
@@ -146,5 +146,5 @@ def test_one_aspect_two_systems_missing_cells_and_lower_is_better_on_sets(name: 
 @pytest.mark.parametrize("name", SETS)
 def test_the_same_seed_gives_the_same_table(name: str) -> None:
     run = registry.get("analysis", name)
-    split_by = {"by": "domain"} if name == "split" else {}
+    split_by = {"by": "domain"} if name in ("split", "ensemble") else {}
     assert run(two_domains(), **split_by).to_json() == run(two_domains(), **split_by).to_json()

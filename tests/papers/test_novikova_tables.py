@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from analysis_panels import by, frame, noisy_panel, panel_of, two_domains, upside_down, with_holes
+from analysis_panels import by, frame, noisy_panel, panel_of, two_domains, upside_down
 from scipy import stats
 
-from nlgauge import registry
 from nlgauge.data.load import load
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge_papers.novikova2017.best_metric import best_metric
@@ -149,38 +148,3 @@ def test_types_are_guessed_by_name_and_families_can_take_their_place() -> None:
     panel = panel_of(panel.human, named)
     assert [r["type"] for r in best_metric(panel)] == ["word-based", "grammar-based", "other"]
     assert [r["type"] for r in best_metric(panel, group="family")] == ["BLEU", "ROUGE", "sys.read.flesch", "BERTScore"]
-
-
-# --- every one of them
-
-
-PANELS = ["quality-bins", "best-metric"]
-SETS = ["relative-ranking", "characteristics", "ensemble"]
-
-
-@pytest.mark.parametrize("name", PANELS)
-def test_missing_cells_two_systems_and_lower_is_better_on_panels(name: str) -> None:
-    run = registry.get("analysis", name)
-    panel = with_holes(upside_down(noisy_panel(systems=2, inputs=60), "m1"))
-    table = run(panel)
-    assert table.kind == name and table.rows and table.method and table.signature
-    str(table), table.to_latex(), table.to_json()
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_one_aspect_two_systems_missing_cells_and_lower_is_better_on_sets(name: str) -> None:
-    data = two_domains()
-    holes = data.scores.with_columns(good=data.scores["good"].scatter([1, 5], [None, None]))
-    data = data.with_scores(holes)
-    run = registry.get("analysis", name)
-    split_by = {"by": "domain"} if name == "ensemble" else {}
-    table = run(data, aspects=["quality"], **split_by)
-    assert table.kind == name and table.rows and table.method
-    str(table), table.to_latex(), table.to_json()
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_the_same_seed_gives_the_same_table(name: str) -> None:
-    run = registry.get("analysis", name)
-    split_by = {"by": "domain"} if name == "ensemble" else {}
-    assert run(two_domains(), **split_by).to_json() == run(two_domains(), **split_by).to_json()
