@@ -165,7 +165,7 @@ def table_5(sources: Sources) -> Ours:
         overlap = [7 - row[c] if m == "TER" else row[c] for m, c in WORD.items() if m != "SIM"]
         values[number, "WOMs"] = float(np.mean(overlap))
         values[number, "SIM"] = row[WORD["SIM"]]
-        values[number, "human"] = float(np.median([row[a] for a in ASPECTS]))
+        values[number, "people"] = float(np.median([row[a] for a in ASPECTS]))
     return Ours(
         values,
         notes=[
