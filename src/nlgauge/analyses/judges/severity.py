@@ -74,7 +74,7 @@ def severity(panel: Panel, *, group: str | None = None, level: float = 0.95) -> 
     try:
         fit = raters.fit()
     except NlgaugeError as error:
-        raise NeedsMissing(str(error), data=panel.name, aspect=panel.aspect, code="unsuited_ratings") from None
+        raise NeedsMissing(str(error), data=panel.name, aspect=panel.aspect, code="unsuited_column") from None
     rows = _rows(panel, raters, fit, level) if group is None else _group_rows(panel, raters, group, level)
     named = [row for row in rows if row["kind"] == JUDGE or panel.persons]
     for row, p in zip(named, holm([row["p"] for row in named]), strict=True):
@@ -114,9 +114,10 @@ def _raters_of(panel: Panel) -> _Raters:
     cube = ratings_of(panel, "severity", least=1)
     humans = cube.reshape(len(cube), -1)
     levels = np.unique(humans[np.isfinite(humans)])
-    present = ~np.isnan(panel.raters[panel.aspect]).all(axis=(1, 2))
+    present = (~np.isnan(panel.raters[panel.aspect]).all(axis=(1, 2))).tolist()
     names = [name for name, rated in zip(panel.rater_names, present, strict=True) if rated]
-    judges, off_scale = [], []
+    judges: list[str] = []
+    off_scale: list[str] = []
     for name, values in panel.metrics.items():
         known = values[np.isfinite(values)]
         on_scale = len(np.unique(known)) > 1 and bool(np.isin(np.round(known, 9), np.round(levels, 9)).all())
@@ -159,22 +160,22 @@ def _rows(panel: Panel, raters: _Raters, fit: RaterSeverities, level: float) -> 
 def _group_rows(panel: Panel, raters: _Raters, group: str, level: float) -> list[Row]:
     """One row per rater and group: its leniency there, minus that in the other outputs."""
     of = _groups(panel, group)
-    rows = []
-    for name in sorted(set(of) - {None}):
+    rows: list[Row] = []
+    for name in sorted({each for each in of if each is not None}):
         inside = np.array([each == name for each in of])
+        fits, reason = [], None
         try:
-            here, elsewhere = raters.fit(inside), raters.fit(~inside)
-        except NlgaugeError as error:
-            reason: str | None = str(error)
-            here = elsewhere = None
+            fits = [raters.fit(inside), raters.fit(~inside)]
+        except NlgaugeError as refusal:
+            reason = str(refusal)
         for k in range(len(raters.names)):
-            row = {**_row(panel, raters, k, "leniency difference"), "group": name}
-            if here is None or elsewhere is None:
-                row |= {"value": math.nan, "low": math.nan, "high": math.nan, "p": math.nan, "reason": reason}
+            row = {**_row(panel, raters, k, "leniency difference"), "group": name, "reason": reason}
+            if fits:
+                error = math.sqrt(sum(fit.covariance[k, k] for fit in fits))
+                degrees = min(fit.clusters for fit in fits) - 1
+                row |= _tested(fits[0].leniency[k] - fits[1].leniency[k], error, degrees, level)
             else:
-                error_here, error_there = (fit.covariance[k, k] for fit in (here, elsewhere))
-                difference, error = here.leniency[k] - elsewhere.leniency[k], math.sqrt(error_here + error_there)
-                row |= _tested(difference, error, min(here.clusters, elsewhere.clusters) - 1, level)
+                row |= dict.fromkeys(("value", "low", "high", "p"), math.nan)
             rows.append({**row, "n": int(np.isfinite(raters.ratings[k][inside]).sum())})
     return rows
 
