@@ -27,7 +27,7 @@ RANDOM = "drawn at random"
 ANCHOR_CHOICES = (RANDOM, "lowest scores", "highest scores", "lowest human ratings")
 # What happens between the runs: shift of the judge, of the data, factor on the judge's spread, noise of the judge.
 CHANGES = {
-    "nothing": (0.0, 0.0, 1.0, 0.5), "nothing, steady judge": (0.0, 0.0, 1.0, 0.15),
+    "nothing": (0.0, 0.0, 1.0, 0.5), "nothing, consistent judge": (0.0, 0.0, 1.0, 0.15),
     "judge +.2": (0.2, 0.0, 1.0, 0.5), "data +.3": (0.0, 0.3, 1.0, 0.5), "spread × .7": (0.0, 0.0, 0.7, 0.5),
     "judge −.2, data +.3": (-0.2, 0.3, 1.0, 0.5),
 }  # fmt: skip
@@ -81,8 +81,8 @@ def looks_until(fresh: bool, shift: float, begins: int, noise: float, seed: int)
     """First look at which each way of looking alarms (LOOKS + 1: never), in RUNS series of looks.
 
     pooled: all anchors so far, half of the level; this: this look's anchors, the other half spent over looks; drift:
-    either, as `nlgauge analyze drift --looks`; daily: a test of this look's anchors at 5 % every day; fixed: one test of as many
-    anchors at the last look, at 5 %.
+    either, as `nlgauge analyze drift --looks`; daily: a test of this look's anchors at 5% every day; fixed: one test of as many
+    anchors at the last look, at 5%.
     """
     never = LOOKS + 1
     first: dict[str, list[float]] = {"pooled": [], "this": [], "drift": [], "daily": [], "fixed": []}
@@ -114,8 +114,8 @@ def looks_until(fresh: bool, shift: float, begins: int, noise: float, seed: int)
 
 
 SERIES = {
-    "own anchors, nothing": (True, 0.0, 1, 0.5), "own anchors, nothing, steady judge": (True, 0.0, 1, 0.15),
-    "same anchors, nothing": (False, 0.0, 1, 0.5), "same anchors, nothing, steady judge": (False, 0.0, 1, 0.15),
+    "own anchors, nothing": (True, 0.0, 1, 0.5), "own anchors, nothing, consistent judge": (True, 0.0, 1, 0.15),
+    "same anchors, nothing": (False, 0.0, 1, 0.5), "same anchors, nothing, consistent judge": (False, 0.0, 1, 0.15),
     "own anchors, +.1 from the first look": (True, 0.1, 1, 0.5), "own anchors, +.2 from the first look": (True, 0.2, 1, 0.5),
     "own anchors, +.5 from look 101": (True, 0.5, 101, 0.5), "own anchors, +1 from look 101": (True, 1.0, 101, 0.5),
     "same anchors, +.5 from look 101": (False, 0.5, 101, 0.5), "same anchors, +1 from look 101": (False, 1.0, 101, 0.5),
@@ -173,7 +173,7 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
                 float((first["fixed"] <= LOOKS).mean()),
             ]
         )
-    heads = ["between the runs", "outputs a run", "judge's shift", "data's shift", "spread", "agreement", "any"]
+    heads = ["between the runs", "outputs per run", "judge's shift", "data's shift", "spread", "agreement", "any"]
     soon = [
         "shift",
         "found at once",
@@ -182,9 +182,9 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
         "within 100",
         "alarm before it",
         "median looks",
-        "one test at 5 % of one look",
+        "one test at 5% of one look",
     ]
-    daily = ["500 looks", "`drift --looks`: any alarm", "a test at 5 % every day: any alarm"]
+    daily = ["500 looks", "`drift --looks`: any alarm", "a test at 5% every day: any alarm"]
     chosen = ["between the runs", "anchors", "outputs per run", "judge's shift found", "any found", "not concluded"]
     return {
         "drift once": table(heads, one),
