@@ -114,8 +114,8 @@ def _raters_of(panel: Panel) -> _Raters:
     cube = ratings_of(panel, "severity", least=1)
     humans = cube.reshape(len(cube), -1)
     levels = np.unique(humans[np.isfinite(humans)])
-    present = (~np.isnan(panel.raters[panel.aspect]).all(axis=(1, 2))).tolist()
-    names = [name for name, rated in zip(panel.rater_names, present, strict=True) if rated]
+    present = ~np.isnan(panel.raters[panel.aspect]).all(axis=(1, 2))
+    names = [panel.rater_names[k] for k in np.flatnonzero(present)]
     judges: list[str] = []
     off_scale: list[str] = []
     for name, values in panel.metrics.items():
