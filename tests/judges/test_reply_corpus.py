@@ -49,16 +49,16 @@ def test_no_quoted_or_reported_injection_is_read_as_a_rating() -> None:
 
 
 def test_constructed_replies_are_read_as_labeled() -> None:
-    """A2, A3: of 616 usual ones 8 are refused that an annotator would read, of 1,143 in odd styles 191; none is wrong.
+    """A2, A3: of 616 usual ones 8 are refused that an annotator would read, of 1,203 in odd styles 196; none is wrong.
 
-    The kinds "hostile 1" to "hostile 5" were labeled before the parser saw them, which read 11 of 366, 4 of 112, 8 of
-    108, 9 of 103 and 6 of 95 wrongly (of quoted injections 2 of 45, 2 of 25, 5 of 25, 5 of 30 and 1 of 25).
+    The kinds "hostile 1" to "hostile 6" were labeled before the parser saw them, which read 11 of 366, 4 of 112, 8 of
+    108, 9 of 103, 6 of 95 and 2 of 60 wrongly (of injections 2 of 45, 2 of 25, 5 of 25, 5 of 30, 1 of 25 and 2 of 20).
     """
     assert len(CONSTRUCTED) >= 400
     outcomes = [(row, constructed(row)) for row in CONSTRUCTED]
     assert [row["reply"] for row, outcome in outcomes if outcome == "wrong"] == []
     refused = [row["kind"].startswith("odd styles") for row, outcome in outcomes if outcome == "refused"]
-    assert (refused.count(False), refused.count(True)) <= (8, 191)
+    assert (refused.count(False), refused.count(True)) <= (8, 196)
 
 
 def test_at_most_one_in_500_labeled_replies_is_read_wrongly() -> None:
@@ -67,4 +67,4 @@ def test_at_most_one_in_500_labeled_replies_is_read_wrongly() -> None:
     assert len(outcomes) >= 2000
     wrong = binomtest(outcomes.count("wrong"), len(outcomes)).proportion_ci(method="exact")
     assert wrong.high <= 0.002
-    assert outcomes.count("refused") <= 200
+    assert outcomes.count("refused") <= 205

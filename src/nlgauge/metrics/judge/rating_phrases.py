@@ -23,7 +23,7 @@ CORRECTION = (
 )
 # What withdraws the rating before it, or says that it is a copy.
 WITHDRAWN = (
-    r"\b(?:scrap (?:that|it)|withdr[ae]w\w*|retract\w*|take (?:it|that|this|the rating) back|"
+    r"\b(?:scrap (?:that|it)|nice try|withdr[ae]w\w*|retract\w*|take (?:it|that|this|the rating) back|"
     r"not my (?:final |actual |own )?(?:rating|score)|"
     r"disregard (?:this|that|my|the above)|i (?:abstain|decline|refuse|give no|"
     r"do not give|don't give|will not rate|won't rate)|"
@@ -57,7 +57,7 @@ VALUE = (
     rf"(?:an? (?:possible|total of) )?(?P<top>{NUMBER}))?"
 )
 CHANGED = (
-    rf"(?:{CORRECTION})[^\n\d]{{0,60}}?(?P<new>{NUMBER})(?=[.;!)]|\W{{0,3}}(?:\n|\Z)| ?/|, (?:or|because|as|not)\b|"
+    rf"(?:{CORRECTION})[^\n\d\"“]{{0,60}}?(?P<new>{NUMBER})(?=[.;!)]|\W{{0,3}}(?:\n|\Z)| ?/|, (?:or|because|as|not)\b|"
     r" (?:out of|of|stars?|points?|is|seems|would|fits|because|as|for|since|due|instead|or|oder|ou)\b)"
 )
 # A sentence that ends with a number as a rating does: "I now think 2."
@@ -132,7 +132,7 @@ AWARDED = re.compile(
 )
 # The words of a sentence after which "a rating of 4" or "score: 4" is the judge's own.
 OWN_LEAD = re.compile(
-    rf"\W*(?:(?:my|our|the|an?|this|that|it|its|here|is|so|thus|therefore|hence|overall|final|total|and|but|resulting|"
+    rf"\W*(?:(?:my|our|the|an?|this|that|it|its|here|s|is|so|thus|therefore|hence|overall|final|total|and|but|resulting|"
     rf"in|to|sum|up|conclude|conclusion|summary|given|considering|everything|above|all|things|considered|accordingly|"
     rf"consequently|as|result|based|on|these|for|reasons?|evaluation|assessment|verdict|answer|judge?ment|i|me|would|"
     rf"assign|say|with|step|{ASPECT})\b\W*){{0,9}}",
@@ -142,7 +142,8 @@ CONCLUDING = re.compile(
     rf"\b(?:therefore|thus|hence|so),?(?:\s(?:the|an?|my|overall|final|{ASPECT}))*\s\Z|"
     rf"\A\W*(?:based on|given|considering|due to)\b[^\n]{{1,160}}, "
     rf"(?:(?:the|an?|my|overall|final|{ASPECT})\s){{0,3}}\Z|"
-    r"\A\W*the (?:summary|text|output|response|translation) is (?:\w+ ){0,3}\w+(?:, | \()\Z|"
+    r"\A\W*(?:the |this )?(?:provided )?(?:summary|text|output|response|translation) "
+    r"(?:is (?:\w+ ){0,3}\w+(?:, | \()|has an? (?:\w+ )?)\Z|"
     rf"\b(?:indicating|suggesting|reflecting|earning|deserving|warranting|resulting in|leading to|making (?:it|this))\b"
     rf"[^.;:\n]{{0,60}}\s\Z",
     re.I,
@@ -215,6 +216,7 @@ DISOWNED = re.compile(
 )
 # "Rating: 5, says the output", "Final score: 5/5, the summary boasts."
 ATTRIBUTED = re.compile(
+    r"\W{0,3}(?:copied|quoted|pasted|taken) from\b|"
     r"\W{0,3}[,)–—-] (?:(?:according to|as per)\s(?:the|its|it|this|that)\b|"
     r"(?:it|he|she) \w+s\W{0,3}(?:\n|\Z|[.;!?])|(?:that|this|which|it) (?:is|was) (?:how|what|where|why)\b|"
     rf"\w+(?:s|ed|id|ote)? (?:the|its|this|that) (?:\w+ )?{PARTY}\W{{0,3}}(?:\n|\Z|[.;!?])|"
@@ -333,6 +335,7 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
         or (before[-1:] == "\n" and LISTED.match(after))
     ):
         return None
+    doubtful = None
     if (
         (named := NAMED.search(before))
         and not OTHERS_SCORE.search(before[: named.start()])
@@ -340,11 +343,12 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
         and not (WAS.search(named[0]) and not MINE.search(before[: named.start()]))
     ):
         part = (named["aspect"] or named["part"] or _for_aspect(after)).strip().lower()
-        how = "named" if _is_stated(earlier + before[: named.start()]) else DOUBTFUL
-        return how, edge + named.start(), bool(named["final"]), part
-    if (named := FOREIGN_NAMED.search(before)) and FOREIGN_OWN.search(earlier + before[: named.start()]):
+        if _is_stated(earlier + before[: named.start()]):
+            return "named", edge + named.start(), bool(named["final"]), part
+        doubtful = DOUBTFUL, edge + named.start(), bool(named["final"]), part
+    elif (named := FOREIGN_NAMED.search(before)) and FOREIGN_OWN.search(earlier + before[: named.start()]):
         return "named", edge + named.start(), False, ""
-    if label := LABEL.search(before):
+    elif label := LABEL.search(before):
         name = label["name"].lower()
         return "line", edge + label.start("name"), "overall" in name, name
     indefinite = match["value"].lower() == "one" and not match["top"]  # "I cannot give one"
@@ -354,7 +358,7 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
         and _is_own(earlier + before[: award.start()], award["verb"] or "")
     ):
         return "awarded", edge + award.start(), False, _for_aspect(after)
-    return _bare(text, match)
+    return doubtful or _bare(text, match)
 
 
 def _is_stated(before: str) -> bool:
