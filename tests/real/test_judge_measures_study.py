@@ -33,7 +33,7 @@ def test_nine_judges_on_twelve_systems_and_a_hundred_documents(released: JudgedS
 def test_a_file_of_ones_own_is_merged_and_what_does_not_belong_is_counted(
     sources: Sources, released: JudgedSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge_measures, "GROUPS", 3)  # of documents; ten take three times as long
+    monkeypatch.setattr(judge_measures, "GROUPS", 2)  # of documents; ten take four times as long
     people = released.data.panel("coherence")
     inputs = people.inputs[:12]
     scores = [
@@ -46,7 +46,7 @@ def test_a_file_of_ones_own_is_merged_and_what_does_not_belong_is_counted(
     scores.append(Score("mine", "a", "1-5", "T=0", "M99", inputs[0], "coherence", 3.0))
     write_scores(scores, tmp_path / "mine.csv")
     tables = {
-        t.kind: t for t in judge_measures.study(sources, scores=str(tmp_path / "mine.csv"), draws=20, shipped=False)
+        t.kind: t for t in judge_measures.study(sources, scores=str(tmp_path / "mine.csv"), draws=10, shipped=False)
     }
     rows = [row for row in tables["judge-measures"] if row["family"] == "mine"]
     assert len(rows) == 24 and {row["n"] for row in rows} == {3}
