@@ -1,7 +1,8 @@
-"""Run the benchmarks, all or by name: `python -m bench`, `python -m bench correlations inference`.
+"""Run the benchmarks of speed, or any by name: `python -m bench`, `python -m bench correlations inference`.
 
-Each module of this folder with `main()` prints its own table of ratios, measured side by side in one run.
-`python -m bench --write docs/benchmarks.md` also writes a page with the machine, the versions and the date.
+Each one prints its own table of CPU times and ratios, measured next to the other libraries in one run.
+`python -m bench --write docs/benchmarks.md` also writes the page with the machine, the versions and the date. The other
+modules of this folder with `main()` are simulations and studies, which take minutes to hours.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import importlib
 import sys
 from pathlib import Path
 
+SPEED = ["correlations", "inference", "agreement", "scoring", "start"]  # the sections of docs/benchmarks.md
+
 
 def main() -> None:
     here = Path(__file__).parent
@@ -18,12 +21,12 @@ def main() -> None:
         path.stem for path in here.glob("[a-z]*.py") if "\ndef main()" in path.read_text(encoding="utf-8")
     )  # the tables of simulations are written by `python -m bench.coverage`
     parser = argparse.ArgumentParser(prog="python -m bench", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(known)}; all by default")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(known)}; by default {', '.join(SPEED)}")
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/benchmarks.md")
     asked = parser.parse_args()
     if unknown := [name for name in asked.names if name not in known]:
         sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}")
-    chosen = asked.names or known
+    chosen = asked.names or SPEED
     if asked.write:
         from bench._page import write
 

@@ -1,5 +1,4 @@
-"""Speed of the word metrics: through `nlgauge.score`, next to other libraries, in one run: `python -m bench
-scoring`.
+"""Speed of the word metrics: through `nlgauge.score`, next to other libraries, in one run: `python -m bench scoring`.
 
 Every line says which function of the other library is called; ours is `nlgauge.score(outputs, metrics, ref=references)`
 with the scores of each metric as an array. Each library scores the same pairs of texts by its quickest function for

@@ -1,5 +1,4 @@
-"""Time to the first answer: whole commands, as measured by the shell: `python -m bench
-start`.
+"""Time to the first answer: whole commands, as measured by the shell: `python -m bench start`.
 
 Each command runs ten times in a home folder of its own: nothing is kept there before the first run (first after an
 install, that is; Python's own bytecode was written before). Seconds by the clock of the first and of the tenth run,
@@ -27,7 +26,7 @@ from bench.scoring import pairs
 
 SYSTEMS, INPUTS = 6, 30
 COMMANDS = {
-    "meta": ["analyze", "correlate", "scores.csv"],
+    "analyze correlate": ["analyze", "correlate", "scores.csv"],
     "run --quick": ["run", "scores.csv", "--quick"],
     "run": ["run", "scores.csv"],
     "score, all word metrics": ["score", "scores.csv"],
