@@ -21,7 +21,9 @@ def main() -> None:
         path.stem for path in here.glob("[a-z]*.py") if "\ndef main()" in path.read_text(encoding="utf-8")
     )  # the tables of simulations are written by `python -m bench.coverage`
     parser = argparse.ArgumentParser(prog="python -m bench", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(known)}; by default {', '.join(SPEED)}")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"of {', '.join(known)}; by default {', '.join(SPEED)}"
+    )
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/benchmarks.md")
     asked = parser.parse_args()
     if unknown := [name for name in asked.names if name not in known]:

@@ -221,7 +221,9 @@ class Panel:
         This is the only place where the sign of metrics in `lower` is flipped; all comparisons start from here.
         """
         signs = np.array([-1.0 if name in self.lower else 1.0 for name in self.metrics])
-        return np.asarray(self.stacked() * signs[:, None, None])
+        metrics = self.stacked()
+        metrics *= signs[:, None, None]
+        return metrics
 
     def output_lengths(self) -> Array | None:
         """Return the number of characters of each output (systems × inputs); None without texts."""
@@ -357,9 +359,12 @@ class _Grid:
 
     def scores(self, frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Array]:
         on_grid, cells = self._placed(frame)
-        # An infinite score has no mean or correlation; the card counts it.
-        values = {name: frame[name].cast(pl.Float64).to_numpy()[on_grid] for name in names}
-        return {name: self._filled(cells, np.where(np.isinf(v), np.nan, v)) for name, v in values.items()}
+        scores = {}
+        for name in names:
+            values = frame[name].cast(pl.Float64).to_numpy()[on_grid]
+            values[np.isinf(values)] = np.nan  # it has no mean or correlation; the card counts it
+            scores[name] = self._filled(cells, values)
+        return scores
 
     def cube(self, ratings: pl.DataFrame, raters: Sequence[str]) -> Array:
         """One layer per annotator, and a last one for averages and ratings without an annotator."""

@@ -87,6 +87,8 @@ def units_of(data: Dataset, inputs: Sequence[str]) -> Units:
     if not data.cluster and shared_sources(data.samples):
         texts = data.samples.select("input", pl.format("source {}", pl.col("source").hash().rank("dense")))
         return _named("source", texts.join(requested, on="input", how="semi").unique("input"), inputs)
+    if not {TRIAL_OF, PART_OF} & set(data.samples.columns):
+        return Units()
     of = rows.join(requested, on="input", how="semi").unique("input")
     if of["base"].n_unique() < of.height:
         return _named("input", of, inputs)

@@ -49,6 +49,7 @@ from nlgauge.data.tables.vocabulary import (
     plain,
     tokens,
 )
+from nlgauge.data.units import has_unique_keys
 from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
 from nlgauge.registry import did_you_mean
@@ -322,9 +323,9 @@ class _RoleSearch:
                 for c in self.columns
                 if names_part(c) and c not in self.used | self.many and (rubric or plain(c) not in NAMES["input"])
             ]
-            whole = not any(frame[c].dtype.is_nested() for c in keys) and not frame.select(keys).is_unique().all()
-            if whole:
-                fitting = (c for c in called if frame.select([*keys, c]).is_unique().all())
+            nested = any(frame[c].dtype.is_nested() for c in keys)
+            if called and not nested and not has_unique_keys(frame, keys):
+                fitting = (c for c in called if has_unique_keys(frame, [*keys, c]))
                 self.take("part", next(fitting, None))
         if "part" in self.taken:
             points = [c for c in self.columns if plain(c) in POINTS and c not in self.used]

@@ -13,6 +13,7 @@ from nlgauge.data.tables.rating_columns import NAMED
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_label, is_short
 from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, names_trial, plain, quoted
+from nlgauge.data.units import has_unique_keys
 from nlgauge.digests import digest
 from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
@@ -114,7 +115,7 @@ def _input_of_trials(table: RawTable, roles: Roles) -> Roles:
 def _is_unique_input(table: RawTable, roles: Roles, column: str) -> bool:
     """Whether each system and annotator have one row per value of the column."""
     keys = [c for c in (roles.system, column, roles.rater, *roles.sets, *roles.trials) if c is not None]
-    return table.frame.select(keys).is_unique().all()
+    return has_unique_keys(table.frame, keys)
 
 
 def _counts_rows(table: RawTable, column: str) -> bool:
@@ -126,6 +127,8 @@ def shared(frame: pl.DataFrame, table: RawTable, roles: Roles) -> list[str]:
     """Return a note if there are several systems and no two of them have an input in common."""
     if frame["system"].n_unique() < 2 or frame.height < 4:
         return []
+    if frame.select("system", "input").hash_rows().n_unique() > frame["input"].n_unique():
+        return []  # different hashes are certain, equal ones are looked at
     each = frame.group_by("input").agg(pl.col("system").n_unique())["system"]
     if each.max() != 1:
         return []

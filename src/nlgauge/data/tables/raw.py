@@ -104,7 +104,10 @@ def read_table(
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".gzip")]
     kind = SUFFIXES.get(suffixes[-1] if suffixes else "", "")
     if raw[:4] == b"PAR1":
-        return _read_parquet(path, raw, mentioned)
+        size = len(raw)
+        source = path if size == path.stat().st_size else io.BytesIO(raw)
+        del raw  # as large as the table
+        return _read_parquet(path, source, size, mentioned)
     if kind == "parquet":
         raise DataError(f"{path}: has the suffix .parquet, but is not a Parquet file.")
     text = decode(path, raw, encoding)
@@ -154,18 +157,18 @@ def from_object(data: Any, mentioned: Collection[str] = ()) -> RawTable:
     return table
 
 
-def _read_parquet(path: Path, raw: bytes, mentioned: Collection[str]) -> RawTable:
+def _read_parquet(path: Path, source: Path | io.BytesIO, size: int, mentioned: Collection[str]) -> RawTable:
     try:
-        lazy = pl.scan_parquet(io.BytesIO(raw))
+        lazy = pl.scan_parquet(source)
         names = lazy.collect_schema().names()
         rows, columns = lazy.select(pl.len()).collect().item(), len(names)
-        if rows * columns * 8 > most_bytes(len(raw)):
+        if rows * columns * 8 > most_bytes(size):
             raise DataError(
-                f"{path}: declares {rows:,} rows of {columns} columns in {len(raw) >> 10} KiB; refused as a possible "
+                f"{path}: declares {rows:,} rows of {columns} columns in {size >> 10} KiB; refused as a possible "
                 "decompression bomb. If the file is right, write it again."
             )
         chosen, notes = chosen_columns(names, mentioned, str(path))
-        frame = pl.read_parquet(io.BytesIO(raw), columns=chosen if notes else None)
+        frame = pl.read_parquet(source, columns=chosen if notes else None)
     except DataError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:

@@ -131,11 +131,10 @@ def _of_said_words(clean: pl.Series, label_values: Mapping[str, float]) -> Numbe
 
 def _of_words(clean: pl.Series) -> Numbers | None:
     """Labels of one known list."""
-    words = bare_words(clean)
-    mapped = worth_of(words.unique().drop_nulls().to_list())
+    mapped = worth_of(bare_words(clean.unique()).unique().drop_nulls().to_list())
     if mapped is None:
         return None
-    read = _worded(words, mapped, mapped)
+    read = _worded(bare_words(clean), mapped, mapped)
     return replace(read, answers=mapped) if of_what(mapped) and set(mapped) != {"good", "bad"} else read
 
 

@@ -39,7 +39,10 @@ def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) 
 
 def largest(values: Array, axis: int | tuple[int, ...]) -> Array:
     """Return the largest absolute finite number along `axis`, 0 without any: the `scale` of a sum or mean."""
-    return np.asarray(np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=axis, initial=0.0))
+    finite = np.isfinite(values)
+    if not finite.all():
+        values = np.where(finite, values, 0.0)
+    return np.abs(np.maximum(values.max(axis=axis, initial=0.0), -values.min(axis=axis, initial=0.0)))
 
 
 def _snap_rows(x: Array, size: Array) -> Array:

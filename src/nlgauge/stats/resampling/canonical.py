@@ -8,6 +8,7 @@ matter.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -141,10 +142,14 @@ def _together(tables: Sequence[Ints], ratings: Ints | None = None) -> Ints | Non
         if not table.size or table.max() == table.min():
             continue  # a constant tells nothing
         available = 0 if ratings is None else int((table * ratings).sum())
-        results.setdefault((np.sort(table, axis=None).tobytes(), available), {})[table.tobytes()] = table
+        results.setdefault((np.sort(table, axis=None).tobytes(), available), {})[
+            hashlib.sha256(np.ascontiguousarray(table).data).digest()
+        ] = table
     if not results:
         return np.zeros_like(tables[0]) if len(tables) else None
-    columns: list[Ints] = []
-    for _, alike in sorted(results.items(), key=lambda item: item[0]):
-        columns += list(np.sort(np.stack([t.ravel() for t in alike.values()]), axis=0))
-    return _dense(np.stack(columns, axis=1)).reshape(tables[0].shape)
+    columns, done = np.empty((sum(map(len, results.values())), tables[0].size), np.int64), 0
+    for key in sorted(results):
+        alike = results.pop(key)
+        columns[done : done + len(alike)] = np.sort(np.stack([t.ravel() for t in alike.values()]), axis=0)
+        done += len(alike)
+    return _dense(columns.T).reshape(tables[0].shape)
