@@ -1,6 +1,6 @@
 """What intervals from few counts can reach at all: exact coverage, without draws.
 
-The judge gives verdicts. Of n labelled rows a pass that the judge failed, b fail that it passed, and PPI is the judge's
+The judge gives verdicts. Of n labeled rows a pass that the judge failed, b fail that it passed, and PPI is the judge's
 share plus (a − b) / n. Intervals rest on the two counts; everything they may be is searched here, with the judge's share
 taken as known.
 """

@@ -47,8 +47,8 @@ CLEAN = {
     "two raters": BiasWorld(),
     "accurate judge": BiasWorld(noise=0.2),
     "noisy judge": BiasWorld(noise=1.2),
-    "people like length much": BiasWorld(taste=0.5),
-    "noisy people": BiasWorld(rater_noise=1.2, raters=3),
+    "annotators prefer length": BiasWorld(taste=0.5),
+    "noisy annotators": BiasWorld(rater_noise=1.2, raters=3),
     "one rating an output": BiasWorld(raters=1),
     "scores with decimals": BiasWorld(rounded=False),
 }

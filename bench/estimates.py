@@ -161,7 +161,7 @@ def page(kept: dict[str, list[Row]]) -> str:
         "\n## Several judges at once\n",
         SEVERAL,
         *table(
-            ["labels", "people pass", "judges", "coverage", "width"],
+            ["labels", "human pass rate", "judges", "coverage", "width"],
             [[r["n"], r["p"] or world.RATING, r["judges"], shown(r), f"{r['width']:.2f}"] for r in of("several")],
         ),
     ]
@@ -169,7 +169,7 @@ def page(kept: dict[str, list[Row]]) -> str:
         "\n## Verdicts corrected for both error rates (Rogan and Gladen)\n",
         CORRECTED,
         *table(
-            ["labels", "people pass", "judge", "given", "coverage", "width"],
+            ["labels", "human pass rate", "judge", "given", "coverage", "width"],
             [
                 [r["n"], r["p"], r["judge"], f"{r['given']:.2f}", shown(r), f"{r['width']:.2f}"]
                 for r in of("corrected")
@@ -220,7 +220,7 @@ def page(kept: dict[str, list[Row]]) -> str:
         ),
     ]
     parts += [
-        "\n## Correlations with people\n",
+        "\n## Correlations with human ratings\n",
         CORRELATIONS,
         *table(
             ["labels", "drawn", "coefficient", "truth", "coverage", "labels alone", "width", "bias"],
@@ -375,7 +375,7 @@ def _least(means: list[Row], corrected: list[Row]) -> list[str]:
         for name, p, found in asked
         if (name, p) in ours
     ]
-    return ["", LEAST, *table(["interval", "people pass", "least possible", "ours"], lines)]
+    return ["", LEAST, *table(["interval", "human pass rate", "least possible", "ours"], lines)]
 
 
 def _narrowed(rows: list[Row]) -> float:
@@ -423,8 +423,8 @@ DESIGN_WORDS = {
     "probabilities": "Known probabilities, doubtful rows more often",
 }
 KIND_WORDS = {
-    "verdict": "People and the judge say pass or fail",
-    "number": "People say pass or fail, the judge gives a number",
+    "verdict": "Human labels and judge verdicts: pass or fail",
+    "number": "Human labels: pass or fail; judge: a score",
     world.RATING: "Ratings from 1 to 5",
 }
 SEVERAL = "Beside one fair judge: that one, a second fair one, and one that says nothing, by cross-fitted regression.\n"
@@ -437,7 +437,7 @@ SYSTEMS = (
     "follow from all differences, so theirs hold more often than stated.\n"
 )
 CORRELATIONS = (
-    "A metric's correlation with people's ratings from 1 to 5 over all rows. *Labels alone*: the same labelled rows, weighed by their "
+    "A metric's correlation with people's ratings from 1 to 5 over all rows. *Labels alone*: the same labeled rows, weighed by their "
     "probability, without the metric's scores of the others. *Bias*: mean of the estimates less the truth.\n"
 )
 GROUPS = (

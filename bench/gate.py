@@ -59,7 +59,7 @@ def eight(prevalence: float, old: tuple[float, float], new: tuple[float, float],
 
 
 EIGHT = {
-    f"{old} → {new}, people pass {p:g}": eight(p, JUDGES[old], JUDGES[new], alike)
+    f"{old} → {new}, human pass rate {p:g}": eight(p, JUDGES[old], JUDGES[new], alike)
     for p in (0.5, 0.9)
     for old, new, alike in (("good", "good", 0.7), ("good", "lenient", 0.7))
 }
@@ -326,7 +326,7 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
     """Name of the place in docs/gate.md → lines."""
     named = [
         "labels",
-        "people pass",
+        "human pass rate",
         "judge",
         "figure",
         "limit .1 below: decided",
@@ -360,7 +360,7 @@ def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
             "limit as far above: failed, one look at the end",
             "`--looks`",
         ],
-        "minimum": heads("labels", "people pass", "judge", "figure", apart=".15"),
+        "minimum": heads("labels", "human pass rate", "judge", "figure", apart=".15"),
         "change": heads("labels", "judges", "figure", apart=".1"),
         "estimate": heads("labels", "judge", "figure", apart=".1 (.3 of a rating)"),
     }

@@ -65,7 +65,7 @@ def measured(apart: float, share: float, miss: float, n: int) -> list[Row]:
 def table(rows: Sequence[Row]) -> str:
     """Mean excess of random labels, and what is left of it, with its standard error over data sets."""
     lines = [
-        "| labels | judge apart | people pass | cost of a miss | excess cost, random | stratified | then near the cut |",
+        "| labels | judge's separation | human pass rate | cost of a miss | excess cost, random | stratified | then near the cut |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in rows:

@@ -149,7 +149,7 @@ def grid(rows: Sequence[Row], figure: str, judge: str) -> list[str]:
         return "none" if row["given"] < OFTEN else f"{row['coverage']:.3f}".lstrip("0")
 
     body = [[f"{p:g}", *(cell(mine[p, n]) for n in sizes)] for p in sorted({p for p, _ in mine})]
-    return table(["people pass", *(f"{n:,} rows" for n in sizes)], body)
+    return table(["human pass rate", *(f"{n:,} rows" for n in sizes)], body)
 
 
 def page(kept: dict[str, list[Row]]) -> str:
@@ -160,33 +160,32 @@ def page(kept: dict[str, list[Row]]) -> str:
     parts = [
         INTRO,
         "## Verdicts, rows independent\n",
-        f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 "
-        "of them, three judges "
+        f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, human pass rates of 0.02 to 0.98, "
+        "three judges "
         + "("
         + "; ".join(
-            f"{name}: fails {f:g} of what people fail, passes {p:g} of what they pass"
-            for name, (f, p) in world.JUDGES.items()
+            f"{name}: recall on failures {f:g}, recall on passes {p:g}" for name, (f, p) in world.JUDGES.items()
         )
-        + "). 2,000 data sets a cell up to 50 rows, 1,000 above.\n",
+        + "). 2,000 data sets per cell up to 50 rows, 1,000 above.\n",
         *summary(plain, coarse=True),
         f"\n*Above*: nearly all where fewer than {ENOUGH} rows of the rarer outcome are expected (the last column "
         "counts the others): with such coarse counts an interval that never falls below .93 must hold more often.\n",
-        "\n`fail_recall`, the lenient judge (none: too few rows that people failed in most data sets):\n",
+        "\n`fail_recall`, the lenient judge (none: too few rows with the human label fail in most data sets):\n",
         *grid(plain, "fail_recall", "lenient"),
         "\n`kappa`, the lenient judge:\n",
         *grid(plain, "kappa", "lenient"),
         "\n## Verdicts, several rows of one conversation\n",
         "Conversations of 1 to 8 rows, verdicts and errors alike within one (correlation .3); 20, 50 and 200 "
-        "conversations, people pass .1 to .9, 500 data sets a cell. Last column: intervals that take rows as "
+        "conversations, human pass rates of 0.1 to 0.9, 500 data sets per cell. Last column: intervals that take rows as "
         "independent.\n",
         *summary(of("clusters"), ["as independent"]),
         "\n## ROC area and average precision\n",
         "Normal scores (apart by .3 to 2.4, also with unequal spread), and cut into five steps; 30 to 2,000 rows. "
-        "1,000 data sets a cell up to 100 rows, 400 at 400, 200 at 2,000; with 100 rows or fewer average precision is "
+        "1,000 data sets per cell up to 100 rows, 400 at 400, 200 at 2,000; with 100 rows or fewer average precision is "
         "held more often than stated (its binomial variance counts as 60 rows there).\n",
         *summary(areas),
         "\n## Brier's score and ECE\n",
-        "Judges that are right, too sure, too mild and too kind; 30 to 2,000 rows, 500 data sets a cell. ECE cannot "
+        "Judges that are right, too sure, too mild and too kind; 30 to 2,000 rows, 500 data sets per cell. ECE cannot "
         "be below 0 and chance only adds to it, so its interval is held more often than stated where scores are "
         "nearly right.\n",
         *summary(calibrated),
@@ -195,7 +194,7 @@ def page(kept: dict[str, list[Row]]) -> str:
         "that chose the threshold, which flatters. (The other half is held more often than stated where fails are "
         "few: they are dealt evenly.)\n",
         *table(
-            ["labelled rows", "people pass", "other half", "same half"],
+            ["labeled rows", "human pass rate", "other half", "same half"],
             [
                 [a["n"], f"{a['prevalence']:g}", a["coverage"], b["coverage"]]
                 for a, b in (rows for name, rows in kept.items() if name.startswith("threshold "))

@@ -291,7 +291,7 @@ def formats() -> str:
 
     before, after = ((Path(__file__).parent / "formats.md").read_text(encoding="utf-8").split(mark) for mark in MARKS)
     lines = [
-        "| format | files | people | metrics and judges | tested with files of |",
+        "| format | files | human ratings | metrics and judges | tested with files of |",
         "| --- | --- | --- | --- | --- |",
     ]
     for row in format_rows():
