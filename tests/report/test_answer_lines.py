@@ -78,7 +78,7 @@ def test_the_words_and_the_marks_are_those_of_the_answer(answer: ReportAnswer) -
             assert below(head, line, SHORT_USES.get(use, use)) == m.marks[use].badge
 
 
-@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("width", [80, 120, 140])
 def test_baselines_have_a_row_with_their_value_on_the_axis(answer: ReportAnswer, width: int) -> None:
     lines = answer_lines(answer, width)
     value = answer.aspects[0].baselines["output length"]
@@ -88,7 +88,7 @@ def test_baselines_have_a_row_with_their_value_on_the_axis(answer: ReportAnswer,
     assert axis[0] < row.index("•") < axis[1]  # 0.59
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [120, 140])
 def test_an_interval_is_drawn_where_it_is(answer: ReportAnswer, width: int) -> None:
     lines = answer_lines(answer, width)
     half = table_of(lines)[0].index(" 0.5 ") + 1
@@ -106,6 +106,7 @@ def test_what_has_no_room_is_left_out_whole(answer: ReportAnswer, width: int) ->
     lines, one = answer_lines(many(answer, metrics=3), width), answer.aspects[0]
     assert max(map(len, lines)) <= width and len(lines) == MAX_LINES  # no line is wasted
     head, *rows = table_of(lines)
+    rows = [row for row in rows if not row.startswith("Columns on the page")]
     shown = [use for use in one.uses if f"  {SHORT_USES.get(use, use)}" in head]
     assert shown == one.uses[: len(shown)] and "rank systems" in shown
     left = int(rows[-1].removesuffix(" more metrics on the page"))
@@ -148,3 +149,17 @@ def test_too_few_data_have_a_warning_and_no_picture(tmp_path: Path) -> None:
     lines = ng.report(ng.load(rows, human=["quality"], metrics=["bleu"]), out=tmp_path / "a.html", quick=True).lines
     assert " ".join(lines).lower().count("too few") == 1  # and not once more for the only aspect
     assert not any(sign in line for line in lines for sign in "├●┤") and "1.00" not in " ".join(lines)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 140])
+def test_badges_come_before_the_axis_and_hidden_columns_are_named(answer: ReportAnswer, width: int) -> None:
+    lines, one = answer_lines(answer, width), answer.aspects[0]
+    head, hidden = (
+        table_of(lines)[0].replace("pairwise accuracy", ""),
+        " ".join(lines).partition("Columns on the page, for lack of room here: ")[2],
+    )
+    named = hidden.partition(".")[0].split(", ") if hidden else []
+    shown = [SHORT_USES.get(use, use) for use in one.uses if f"  {SHORT_USES.get(use, use)}" in head]
+    assert [*shown, *named] == [SHORT_USES.get(use, use) for use in one.uses]
+    assert named or width >= 100
+    assert any("├" in line for line in lines) or not named

@@ -71,7 +71,8 @@ def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MAX_LINES) -
     changes = [f"Since the earlier run, {text}" for text in answer.changes]
     conclusion = _wrapped([*(a.sentences[""] for a in aspects), *changes], width)
     tall = 2 if _two_lines(forest, width) else 1
-    room = most - len(lines) - 3  # two blank lines, and the head of the forest
+    hidden = _wrapped(_hidden_columns(forest, width), width)
+    room = most - len(lines) - len(hidden) - 3  # two blank lines, and the head of the forest
     if several and len(conclusion) + tall * len(forest.rows) > room:
         conclusion = [f"The page has a conclusion for each aspect (or use {option('aspect')}); in short:"]
     room -= len(conclusion)
@@ -83,7 +84,7 @@ def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MAX_LINES) -
     left = len(forest.rows) - fitting
     more = [f"{left} more {'aspects' if several else 'metrics'} on the page"] if left else []
     shown = Forest(forest.head, forest.statistic, forest.columns, forest.rows[:fitting], baselines)
-    return [*lines, "", *conclusion, "", *_drawn_forest(shown, width), *more]
+    return [*lines, "", *conclusion, "", *_drawn_forest(shown, width), *hidden, *more]
 
 
 def _wrapped(texts: Sequence[str], width: int) -> list[str]:
@@ -134,22 +135,37 @@ def _two_lines(forest: Forest, width: int) -> bool:
     return max(len(row.name) for row in forest.rows) + 2 + len(forest.statistic) > width
 
 
-def _drawn_forest(forest: Forest, width: int) -> Iterator[str]:
-    """A line each: name, value with its interval, the interval on an axis, as many badges as there is room for."""
-    below = _two_lines(forest, width)
-    names = [forest.head, *(name for name, _ in forest.baselines), *(() if below else (r.name for r in forest.rows))]
+def _columns_that_fit(forest: Forest, width: int) -> tuple[int, int, int, list[int]]:
+    """Return the widths of the name and of the value, the room for the axis, and the widths of the columns that fit.
+
+    Badges come before the axis, which shows the interval once more.
+    """
+    names = [forest.head, *(name for name, _ in forest.baselines)]
+    names += [] if _two_lines(forest, width) else [row.name for row in forest.rows]
     side = max(map(len, names))
     middle = max(len(forest.statistic), *(len(r.figure) for r in forest.rows))
     room = width - side - middle - 4
-    drawn = room >= MIN_AXIS and any(r.mark.low is not None for r in forest.rows)
+    columns = [max(len(head), *(len(r.cells[k]) for r in forest.rows)) for k, head in enumerate(forest.columns)]
+    needed = sum(columns) + 2 * len(columns)
+    intervals = any(r.mark.low is not None for r in forest.rows)
+    drawn = intervals and room >= MIN_AXIS and not room - MIN_AXIS < needed <= room
     room -= MIN_AXIS if drawn else 0
-    widths: list[int] = []
-    for k, head in enumerate(forest.columns):
-        widths.append(max(len(head), *(len(r.cells[k]) for r in forest.rows)))
-        if sum(widths) + 2 * len(widths) > room:
-            widths.pop()
-            break
-    space = min(MAX_AXIS, MIN_AXIS + room - sum(widths) - 2 * len(widths)) if drawn else 0
+    fitting = [wide for k, wide in enumerate(columns, 1) if sum(columns[:k]) + 2 * k <= room]
+    axis = min(MAX_AXIS, MIN_AXIS + room - sum(fitting) - 2 * len(fitting)) if drawn else 0
+    return side, middle, axis, fitting
+
+
+def _hidden_columns(forest: Forest, width: int) -> list[str]:
+    """Name the columns for which there is no room."""
+    hidden = [head for head in forest.columns[len(_columns_that_fit(forest, width)[-1]) :] if head]
+    return [f"Columns on the page, for lack of room here: {', '.join(hidden)}."] if hidden else []
+
+
+def _drawn_forest(forest: Forest, width: int) -> Iterator[str]:
+    """A line each: name, value with its interval, the interval on an axis, and badges, as far as there is room."""
+    below = _two_lines(forest, width)
+    side, middle, space, widths = _columns_that_fit(forest, width)
+    drawn = space > 0
     ends = [v for r in forest.rows for v in (r.mark.low, r.mark.value)]
     scale = scale_of([*ends, *(v for _, v in forest.baselines)])
 
