@@ -40,8 +40,8 @@ def look(path: str | Path) -> str:
             file.write(json.dumps(line, ensure_ascii=not command.isprintable()) + "\n")
         n = sum(1 for _ in log.open(encoding="utf-8"))
     except OSError as error:
-        return Note(f"a test part, and this look could not be written to {log.name} ({error.strerror})", "look")
+        return Note(f"held-out test part; this use could not be recorded in {log.name} ({error.strerror})", "look")
     return Note(
-        f"a test part, look number {n} ({log.name}): what you change because of it makes its numbers less honest",
+        f"held-out test part, use number {n} ({log.name}): changes based on these results bias later results on it",
         "look",
     )

@@ -61,10 +61,10 @@ def test_every_look_at_the_test_part_is_written_down_and_said(tmp_path: Path) ->
     assert log.read_text() == ""  # columns are no results
     for look in (1, 2):
         done = run("gate", "a.test.jsonl", "--min", "kappa=.5", "--metrics", "judge")
-        assert f"look number {look} (a.test.jsonl.looks.jsonl)" in " ".join(done.stderr.split())
+        assert f"use number {look} (a.test.jsonl.looks.jsonl)" in " ".join(done.stderr.split())
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert [line["command"] for line in lines] == ["nlgauge gate a.test.jsonl --min kappa=.5 --metrics judge"] * 2
     run("data", "split", "a.csv", "--by", "chat")
     assert len(log.read_text().splitlines()) == 2  # parting again forgets nothing
-    assert "look number 3" in ng.load(tmp_path / "a.test.jsonl").notes[0]
+    assert "use number 3" in ng.load(tmp_path / "a.test.jsonl").notes[0]
     assert not (tmp_path / "a.tune.jsonl.looks.jsonl").exists()
