@@ -148,11 +148,9 @@ def load_skeleton(name: str, option: str = "model") -> tuple[Any, Any]:
     local, advice = Path(where).is_dir(), "give a folder with its config.json and tokenizer."
 
     def pretrained(offline: bool) -> tuple[Any, Any]:
-        loaders = (transformers.AutoTokenizer, transformers.AutoConfig)
-        tokenizer, config = (
-            loader.from_pretrained(where, local_files_only=offline, trust_remote_code=False) for loader in loaders
-        )
-        return tokenizer, config
+        options = {"local_files_only": offline}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(where, trust_remote_code=False, **options)
+        return tokenizer, transformers.AutoConfig.from_pretrained(where, trust_remote_code=False, **options)
 
     return _here_first(pretrained, local, lambda error: _why("encoder", name, option, local, error, advice))
 

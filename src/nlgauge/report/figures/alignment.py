@@ -11,7 +11,7 @@ from typing import Any
 from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import LEGEND, QUIET, framed, key, panels, plain
-from nlgauge.report.figures.plotly_json import Figure, bar, scatter
+from nlgauge.report.figures.plotly_json import PlotlyFigure, bar, scatter
 from nlgauge.table import Row, Table
 
 # As in the paper. Figures 3, 4 and 6 part metrics by their need of references, Figure 5 by what they match.
@@ -57,7 +57,7 @@ def match_of(metric: str) -> str:
 @figure()
 def alignment_bars(
     *tables: Table, titles: Sequence[str] = (), leave: Sequence[str] = (), kind: Callable[[str], str] = kind_of
-) -> Figure:
+) -> PlotlyFigure:
     """Published correlations as bars (dark Pearson, light Spearman), ours as diamonds; one panel a table and data set.
 
     Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of
@@ -147,7 +147,7 @@ def _diamonds(rows: Sequence[Row], names: Sequence[str]) -> Any:
 
 
 @figure("alignment-accuracy")
-def accuracy_curves(table: Table) -> Figure:
+def accuracy_curves(table: Table) -> PlotlyFigure:
     """Accuracy of the alignment against the metric's correlation, one panel a task, Pearson and Spearman (Figure 7).
 
     Rows: task, accuracy, pearson, spearman and, where it helps, label (what the model was).
@@ -184,12 +184,12 @@ def accuracy_curves(table: Table) -> Figure:
 
 
 @figure("reproduce")
-def printed_and_ours(table: Table) -> Figure:
+def printed_and_ours(table: Table) -> PlotlyFigure:
     """Each cell a point: as printed across, ours upwards; on the line they are the same."""
     said = "stated" if "stated" in table.columns else "printed"  # a claim, or a cell
     keys = table.columns[: table.columns.index(said)]
     rows = [(float(str(r[said]).replace("−", "-").replace(",", "")), r) for r in table if not math.isnan(r["ours"])]
-    figure = Figure()
+    figure = PlotlyFigure()
     ends = [v for printed, r in rows for v in (printed, r["ours"])]
     if ends:
         low, high = min(ends), max(ends)

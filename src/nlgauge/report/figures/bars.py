@@ -5,14 +5,14 @@ from __future__ import annotations
 from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, COLORS, LEGEND, QUIET, bars, distinct, framed, plain, there, whiskers
-from nlgauge.report.figures.plotly_json import Figure, bar
+from nlgauge.report.figures.plotly_json import PlotlyFigure, bar
 from nlgauge.table import Table
 
 FEATURE_COLORS = {"best metric": QUIET, "automatic": COLORS[0], "human": COLORS[1], "both": COLORS[2]}
 
 
 @figure("agreement")
-def agreement_bars(table: Table) -> Figure:
+def agreement_bars(table: Table) -> PlotlyFigure:
     """One bar a coefficient with its interval; what does not exist is left out (the table says why)."""
     rows = [row for row in table if there(row["value"])]
     drawn = bars(
@@ -29,7 +29,7 @@ def agreement_bars(table: Table) -> Figure:
 
 
 @figure("replacement")
-def replacement_bars(table: Table) -> Figure:
+def replacement_bars(table: Table) -> PlotlyFigure:
     """How often each metric is at least as close to the raters as one of them; full bars pass the test."""
     rows = [row for row in table if there(row["advantage"])]
     drawn = bars(
@@ -47,7 +47,7 @@ def replacement_bars(table: Table) -> Figure:
 
 
 @figure("judges")
-def judge_bars(table: Table) -> Figure | None:
+def judge_bars(table: Table) -> PlotlyFigure | None:
     """Agreement of each judge (input τ, else the global correlation), best on top; nothing where none is defined."""
     measured = {row["quantity"] for row in table}
     kind = next((k for k in ("input/kendall", "global/spearman", "global/pearson") if k in measured), None)
@@ -66,7 +66,7 @@ def judge_bars(table: Table) -> Figure | None:
 
 
 @figure("aspect-preference")
-def level_gaps(table: Table) -> Figure:
+def level_gaps(table: Table) -> PlotlyFigure:
     """How much higher the metric scores high rows than low ones; full bars have the human order of the levels."""
     rows = [row for row in table if there(row["high_minus_low"])]
     return bars(
@@ -81,9 +81,9 @@ def level_gaps(table: Table) -> Figure:
 
 
 @figure("predictability")
-def prediction_bars(table: Table) -> Figure:
+def prediction_bars(table: Table) -> PlotlyFigure:
     """Bars for each aspect: what people are predicted from, with intervals over folds (Fig. 3)."""
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for name in distinct(table, "predictors"):
         rows = [row for row in table if row["predictors"] == name and there(row["value"])]
         drawn.add_trace(

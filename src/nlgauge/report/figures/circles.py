@@ -11,14 +11,14 @@ from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.heat_maps import by_wins
 from nlgauge.report.figures.look import DIVERGING, QUIET, distinct, framed, key, panels, plain, there
-from nlgauge.report.figures.plotly_json import Figure, scatter
+from nlgauge.report.figures.plotly_json import PlotlyFigure, scatter
 from nlgauge.table import Table
 
 POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
 
 
 @figure()
-def correlation_circles(table: Table, cell: int = 0) -> Figure:
+def correlation_circles(table: Table, cell: int = 0) -> PlotlyFigure:
     """`inter-metric` as circles: blue positive, orange negative, larger is stronger; people bordered (Figure 1).
     `cell`: pixels of the largest circle, for a narrow picture.
     """
@@ -27,7 +27,7 @@ def correlation_circles(table: Table, cell: int = 0) -> Figure:
     tall = _cell(len(names))
     cell = cell or tall
     points = [(row["other"], row["metric"], row["value"]) for row in table if row["metric"] != row["other"]]
-    figure = Figure(_circles(points, cell))
+    figure = PlotlyFigure(_circles(points, cell))
     if people:
         figure.add_shape(
             type="rect",
@@ -44,7 +44,7 @@ def correlation_circles(table: Table, cell: int = 0) -> Figure:
 
 
 @figure()
-def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"), width: int = 760) -> Figure:
+def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"), width: int = 760) -> PlotlyFigure:
     """`quality-bins` of one or several aspects: a panel a bin, aspects down, metrics across (Figure 3)."""
     rows = [row for table in tables for row in table]
     metrics, aspects = distinct(rows, "metric"), distinct(rows, "aspect")
@@ -75,7 +75,7 @@ def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"
 
 
 @figure()
-def not_different(table: Table, level: float = 0.05) -> Figure:
+def not_different(table: Table, level: float = 0.05) -> PlotlyFigure:
     """`compare-pairs` (test=williams): a cross where two metrics do not differ significantly (Figure 2)."""
     names = by_wins(table)
     cell = _cell(len(names))
@@ -84,7 +84,7 @@ def not_different(table: Table, level: float = 0.05) -> Figure:
     pairs = [
         (row[a], row[b], row["p_corrected"]) for row in alike for a, b in (("better", "worse"), ("worse", "better"))
     ]
-    figure = Figure(
+    figure = PlotlyFigure(
         scatter(
             x=[plain(a) for a, _, _ in pairs],
             y=[plain(b) for _, b, _ in pairs],
@@ -120,7 +120,7 @@ def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = 
     )
 
 
-def _legend(figure: Figure, shift: int, more: str = "", top: bool = False) -> None:
+def _legend(figure: PlotlyFigure, shift: int, more: str = "", top: bool = False) -> None:
     words = (
         f"<span style='color:{POSITIVE}'>● positive</span>  <span style='color:{NEGATIVE}'>● negative</span>  "
         f"area: strength{more}"
@@ -128,7 +128,7 @@ def _legend(figure: Figure, shift: int, more: str = "", top: bool = False) -> No
     key(figure, words, shift, top, align="left")
 
 
-def _square(figure: Figure, shown: Sequence[str], names: Sequence[str], cell: int) -> Figure:
+def _square(figure: PlotlyFigure, shown: Sequence[str], names: Sequence[str], cell: int) -> PlotlyFigure:
     axis = {
         "type": "category",
         "categoryorder": "array",

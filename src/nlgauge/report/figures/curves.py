@@ -31,18 +31,18 @@ from nlgauge.report.figures.look import (
     there,
     whiskers,
 )
-from nlgauge.report.figures.plotly_json import Figure, scatter
+from nlgauge.report.figures.plotly_json import PlotlyFigure, scatter
 from nlgauge.table import Row, Table, grouped
 
 FEW_LINES = 6  # whose whiskers can be distinguished
 
 
 @figure("plan")
-def power_curve(table: Table) -> Figure:
+def power_curve(table: Table) -> PlotlyFigure:
     """Power against the number of inputs, systems or raters; the dashed line is the power asked for."""
     axis = next(name for name in ("inputs", "systems", "raters") if name in table.columns)
     rows = [row for row in table if there(row["power"])]
-    drawn = Figure(
+    drawn = PlotlyFigure(
         scatter(
             x=[str(row[axis]) for row in rows],
             y=[row["power"] for row in rows],
@@ -70,10 +70,10 @@ def power_curve(table: Table) -> Figure:
 
 
 @figure("labels-needed")
-def label_curve(table: Table) -> Figure:
+def label_curve(table: Table) -> PlotlyFigure:
     """Width of the interval, or share of studies that decide, by labels, one line per judge; dashed: as asked for."""
     falls = any(row["measure"] == "estimate" for row in table)
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for k, name in enumerate(distinct(table, "metric")):
         rows = [row for row in table if row["metric"] == name and there(row["value"])]
         drawn.add_trace(
@@ -101,7 +101,7 @@ def label_curve(table: Table) -> Figure:
 
 
 @figure("relation", "scale")
-def study_curves(table: Table, *more: Table, across: int = 4) -> Figure:
+def study_curves(table: Table, *more: Table, across: int = 4) -> PlotlyFigure:
     """One panel per grouping, one line per coefficient, labeled at its end: Figure 1 (ρ_sys, μ_ρ) and 2 (scale size).
 
     The panels of a further table are below; `across`: panels next to each other.
@@ -128,7 +128,7 @@ def _steps(table: Table) -> tuple[str, list[Row]]:
     return table.heading(axis), [{**row, "at": row[axis]} for row in table]
 
 
-def _add_line(drawn: Figure, every: list[Row], measure: str, title: str, at: dict[str, int]) -> None:
+def _add_line(drawn: PlotlyFigure, every: list[Row], measure: str, title: str, at: dict[str, int]) -> None:
     rows = [row for row in every if row["measure"] == measure]
     grouping, _, coefficient = measure.partition("/")
     # The letters stand at different points of the lines, which run close together.
@@ -154,7 +154,7 @@ def _add_line(drawn: Figure, every: list[Row], measure: str, title: str, at: dic
 
 
 @figure("fineness")
-def fineness_lines(table: Table) -> Figure:
+def fineness_lines(table: Table) -> PlotlyFigure:
     """One small picture a coefficient: the measure over versions from fine to coarse, one line per judge."""
     measures, judges = distinct(table, "measure"), distinct(table, "metric")
     level = next((g for g in ("input", "global", "item", "system") if any(m.startswith(f"{g}/") for m in measures)), "")
@@ -175,9 +175,9 @@ def fineness_lines(table: Table) -> Figure:
 
 
 @figure("progress")
-def over_years(table: Table) -> Figure:
+def over_years(table: Table) -> PlotlyFigure:
     """One line per aspect, from year to year; what was new is in the tips (Fig. 1). Many lines have no whiskers."""
-    drawn = Figure()
+    drawn = PlotlyFigure()
     known = grouped((row for row in table if there(row["value"])), "aspect")
     values = [
         row[end] for rows in known.values() for row in rows for end in ("low", "high", "value") if there(row[end])
@@ -212,7 +212,7 @@ def over_years(table: Table) -> Figure:
 
 
 @figure("portfolio")
-def gain_curve(table: Table) -> Figure:
+def gain_curve(table: Table) -> PlotlyFigure:
     """What sets of growing size reach on held-out inputs; filled: kept by the stop rule, dashes: all metrics."""
     aspects = distinct(table, "aspect")
     drawn, places = panels(aspects, apart=170, horizontal_spacing=0.1, shared_yaxes=False)
@@ -258,7 +258,7 @@ def _held_out(table: Table) -> str:
 
 
 @figure()
-def transfer_lines(table: Table) -> Figure:
+def transfer_lines(table: Table) -> PlotlyFigure:
     """One line a family (or metric) over the groups of data, named at its end (nimah2023, Figure 1)."""
     line = "metric" if "metric" in table.columns else "family"
     across = "group" if "group" in table.columns else "data"
@@ -268,7 +268,7 @@ def transfer_lines(table: Table) -> Figure:
     values = [row["value"] for rows in by_key.values() for row in rows]
     height = 150 + max(300, 26 * len(by_key))
     places = apart(last, ((max(values, default=1) - min(values, default=0)) or 1.0) * 22 / (height - 110))
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for k, (name, rows) in enumerate(by_key.items()):
         ink = COLORS[k % len(COLORS)]
         x, y = [str(row[across]) for row in rows], [row["value"] for row in rows]

@@ -28,7 +28,7 @@ from nlgauge.report.figures.look import (
     there,
     upright,
 )
-from nlgauge.report.figures.plotly_json import Figure
+from nlgauge.report.figures.plotly_json import PlotlyFigure
 from nlgauge.table import Row, Table
 
 Point = tuple[str, float, str, bool]  # line, value, tip, filled
@@ -50,13 +50,13 @@ KS_AND_ORDER = {
 
 
 @figure("compare")
-def rank_picture(table: Table) -> Figure:
+def rank_picture(table: Table) -> PlotlyFigure:
     """Best metric on top; dot and interval; at the right a bar joins metrics of which no two differ significantly."""
     rows = [row for row in table if there(row["value"])]
     groups = joined([row["metric"] for row in rows], table.facts["no_different_from"])
     lanes = max((lane for *_, lane in groups), default=-1) + 1
     share = min(0.35, LANE * (lanes + 1)) if groups else 0.0
-    drawn = Figure(_with_intervals(rows, [f"{row['rank']}  {row['metric']}" for row in rows], ACCENT))
+    drawn = PlotlyFigure(_with_intervals(rows, [f"{row['rank']}  {row['metric']}" for row in rows], ACCENT))
     framed(
         drawn,
         110 + 26 * len(rows),
@@ -110,7 +110,7 @@ def joined(names: list[str], alike: dict[str, list[str]]) -> list[tuple[int, int
 
 
 @figure("intervals")
-def interval_plot(table: Table) -> Figure:
+def interval_plot(table: Table) -> PlotlyFigure:
     """One panel a measure, metrics down the side, the value with its interval."""
     measures, names = distinct(table, "measure"), distinct(table, "metric")
     tall = 26 * len(names) + 70
@@ -134,7 +134,7 @@ def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: A
 
 
 @figure("uses")
-def use_dots(table: Table) -> Figure:
+def use_dots(table: Table) -> PlotlyFigure:
     """Metrics down the side (the first ones of many), dots with intervals for each use; 0.5 is chance."""
     uses, names = distinct(table, "use"), distinct(table, "metric")[:MAX_USE_ROWS]
     drawn, places = panels(uses, most=len(uses))
@@ -161,7 +161,7 @@ def use_dots(table: Table) -> Figure:
 
 
 @figure("discrimination", "system-discrimination", "system-preference", "transfer")
-def column_dots(table: Table) -> Figure:
+def column_dots(table: Table) -> PlotlyFigure:
     """Draw one line per metric and one mark per column of a table that has a `layout`.
 
     Parameters
@@ -177,7 +177,7 @@ def column_dots(table: Table) -> Figure:
     series: dict[Any, list[Row]] = {}
     for row in table:
         series.setdefault(layout.head(layout.place(row)[1]), []).append(row)
-    drawn = Figure(
+    drawn = PlotlyFigure(
         [marked(n, k, [(table.line_name(r), r["value"]) for r in rows]) for k, (n, rows) in enumerate(series.items())]
     )
     places = list(dict.fromkeys(table.line_name(row) for row in table))
@@ -200,7 +200,7 @@ def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: 
 
 
 @figure("system-means")
-def mean_dots(table: Table) -> Figure:
+def mean_dots(table: Table) -> PlotlyFigure:
     """Each system's distance from the mean of the systems, in standard deviations; filled where significant."""
     lines: dict[str, list[Row]] = {}
     parts = table.columns[: table.columns.index("quantity")]  # by which the data were split
@@ -216,7 +216,7 @@ def mean_dots(table: Table) -> Figure:
     return dots("standard deviations from the mean of the systems", series)
 
 
-def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLORS) -> Figure:
+def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLORS) -> PlotlyFigure:
     """Draw names down the side and one color per series of dots.
 
     Parameters
@@ -234,7 +234,7 @@ def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOR
     """
     lines = list(dict.fromkeys(point[0] for points in series.values() for point in points))
     shown = lines[:MOST_LINES]
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for k, (name, every) in enumerate(series.items()):
         points, ink = [p for p in every if p[0] in shown and there(p[1])], inks[k % len(inks)]
         fill = [ink if p[3] else "rgba(0,0,0,0)" for p in points]
@@ -247,9 +247,9 @@ def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOR
 
 
 @figure("disagreements")
-def disagreement_points(table: Table) -> Figure:
+def disagreement_points(table: Table) -> PlotlyFigure:
     """Place by the metric against place by people; the text of the output is in the tip."""
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for k, who in enumerate(distinct(table, "who")):
         rows = [row for row in table if row["who"] == who]
         tips = [
@@ -265,7 +265,7 @@ def disagreement_points(table: Table) -> Figure:
 
 
 @figure()
-def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> Figure:
+def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> PlotlyFigure:
     """Left how far a metric tells levels or systems apart (KS), right (or below) whether it orders them as people do.
 
     Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination`

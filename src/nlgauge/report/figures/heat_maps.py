@@ -22,7 +22,7 @@ from nlgauge.report.figures.look import (
     plain,
     there,
 )
-from nlgauge.report.figures.plotly_json import Figure, heatmap
+from nlgauge.report.figures.plotly_json import PlotlyFigure, heatmap
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Layout, Row, Table
 
@@ -36,7 +36,7 @@ MAX_LABELED_COLUMNS = 16  # columns whose cells have room for a number
 
 
 @figure("correlate", "ceiling", "split")
-def heat_map(table: Table) -> Figure:
+def heat_map(table: Table) -> PlotlyFigure:
     """Draw a table as it is printed, cells as colors; chance is white, intervals are in the tips.
 
     Parameters
@@ -81,13 +81,13 @@ def _tip(row: Row, column: str) -> str:
 
 
 @figure("inter-metric")
-def metric_map(table: Table) -> Figure:
+def metric_map(table: Table) -> PlotlyFigure:
     """The square of Figure 1: blue agrees, orange disagrees; people first."""
     return square(distinct(table, "metric"), {(row["metric"], row["other"]): row["value"] for row in table})
 
 
 @figure("inter-aspect")
-def aspect_matrix(table: Table) -> Figure:
+def aspect_matrix(table: Table) -> PlotlyFigure:
     """Aspects × aspects, kappa of their levels."""
     names = list(dict.fromkeys(name for row in table for name in (row["first"], row["second"])))
     both = {(row[a], row[b]): row["kappa"] for row in table for a, b in (("first", "second"), ("second", "first"))}
@@ -95,7 +95,7 @@ def aspect_matrix(table: Table) -> Figure:
 
 
 @figure("measures")
-def agreement_of_measures(table: Table) -> Figure:
+def agreement_of_measures(table: Table) -> PlotlyFigure:
     """Measures × measures: do they put the metrics into the same order? By grouping, so that blocks show."""
     names = sorted((row["measure"] for row in table), key=_place)
     taus = {(a, b): 1.0 if a == b else table.facts["agreement"][a].get(b) for a in names for b in names}
@@ -117,7 +117,7 @@ def _place(measure: str) -> tuple[int, int, str]:
 
 
 @figure("complementarity")
-def distance_matrix(table: Table) -> Figure:
+def distance_matrix(table: Table) -> PlotlyFigure:
     """All aspects and metrics against all, people first; the lines part people from metrics (Fig. 2)."""
     names, apart = [row["metric"] for row in table], table.facts["distance"]
     far = {(a, b): None if a == b else apart[a][b] for a in names for b in names}
@@ -141,7 +141,7 @@ def distance_matrix(table: Table) -> Figure:
 
 def square(
     names: list[str], at: dict[tuple[str, str], Any], decimals: int = 2, low: float | None = None, **trace: Any
-) -> Figure:
+) -> PlotlyFigure:
     """Names against names."""
     values = [[at.get((a, b)) for b in names] for a in names]
     texts = [[number(v, decimals, missing="") for v in each] for each in values]
@@ -150,7 +150,7 @@ def square(
 
 
 @figure("compare-pairs")
-def significance_matrix(table: Table) -> Figure:
+def significance_matrix(table: Table) -> PlotlyFigure:
     """Row better than column; the darker, the surer. The corrected p is in the cell (few metrics) or in the tip."""
     names = by_wins(table)
     p = {(row["better"], row["worse"]): row["p_corrected"] for row in table}
@@ -183,7 +183,7 @@ def _step(p: float | None) -> float | None:
 
 
 @figure("checklist")
-def verdict_grid(table: Table) -> Figure:
+def verdict_grid(table: Table) -> PlotlyFigure:
     """Metrics × assessments: blue passes, orange does not, white could not be assessed; the number in the cell."""
     metrics, columns = distinct(table, "metric"), distinct(table, "assessment")
     at = {(row["metric"], row["assessment"]): row for row in table}
@@ -210,7 +210,7 @@ def _verdict(row: Row) -> str:
 
 
 @figure("wins")
-def win_matrices(table: Table, across: int = 4) -> Figure:
+def win_matrices(table: Table, across: int = 4) -> PlotlyFigure:
     """People left, metrics right: the share of comparisons that the row wins over the column, and of ties (=). The
     color is wins minus losses, so that ties take neither side. `across`: squares next to each other."""
     sides, names = distinct(table, "side")[:4], distinct(table, "first")
@@ -260,7 +260,7 @@ def _win_tip(row: Row) -> str:
 
 
 @figure("robustness")
-def robustness_map(table: Table) -> Figure:
+def robustness_map(table: Table) -> PlotlyFigure:
     """Metrics × perturbations: the share of falls. Blue where a fall is right, orange a false alarm, grey unknown."""
     kinds, metrics = distinct(table, "perturbation"), distinct(table, "metric")
     at = {(row["metric"], row["perturbation"]): row for row in table}

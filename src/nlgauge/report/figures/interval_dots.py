@@ -26,7 +26,7 @@ from nlgauge.report.figures.look import (
     there,
     upright,
 )
-from nlgauge.report.figures.plotly_json import Figure
+from nlgauge.report.figures.plotly_json import PlotlyFigure
 from nlgauge.table import Row, Table, grouped
 
 SHARES = {
@@ -41,11 +41,11 @@ INKS = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # one per judge; hu
 
 
 @figure("verdicts")
-def share_dots(table: Table) -> Figure:
+def share_dots(table: Table) -> PlotlyFigure:
     """One line per share, a dot with its interval per judge; dotted: the majority-class baseline."""
     judges = list(dict.fromkeys(r["metric"] for r in table if r["measure"] == "agreement"))
     shown = [m for m in SHARES if any(r["measure"] == m and not math.isnan(r["value"]) for r in table)]
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for k, name in enumerate([*judges, "human"]):
         rows = [r for r in table if r["metric"] == name and r["measure"] in SHARES and not math.isnan(r["value"])]
         if rows:
@@ -73,14 +73,14 @@ NEVER = ("leniency", "spread")  # in points: another scale than effects in SDs
 
 
 @figure("bias")
-def bias_forest(table: Table) -> Figure | None:
+def bias_forest(table: Table) -> PlotlyFigure | None:
     """One line per judge, aspect and check: effects in judge and human ratings, and the bias with its interval."""
     rows = [row for row in table if there(row["value"]) and not _on_the_side_not_asked(row)][:MAX_LINES]
     if not rows:
         return None
     judges = list(grouped(rows, "judge_name"))
     lines = [_line(row, len(judges) > 1) for row in rows]
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for name, column, ink, sign in (
         ("human ratings", "human", QUIET, "diamond-open"),
         ("judge", "judge", COLORS[4], "circle-open"),
@@ -98,13 +98,13 @@ def bias_forest(table: Table) -> Figure | None:
 
 
 @figure("drift")
-def shift_split(table: Table) -> Figure | None:
+def shift_split(table: Table) -> PlotlyFigure | None:
     """One line per judge and part of the change: the judge's, the data's, spread and agreement, with intervals."""
     rows = [row for row in table if there(row["value"])][:MAX_LINES]
     if not rows:
         return None
     lines = [f"{cut(row['metric'], 22)}<br>{SHIFTS[row['measure']]}" for row in rows]
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for name, said, ink in (
         ("found", FOUND, COLORS[1]),
         ("not found", "not found", ACCENT),
@@ -128,7 +128,7 @@ def _with_ends(rows: list[Row], lines: list[str], shown: list[bool], name: str, 
     return marks([row["value"] for row in own], list(compress(lines, shown)), ink, rows=own, name=name)
 
 
-def _framed(drawn: Figure, lines: list[str], title: str) -> Figure:
+def _framed(drawn: PlotlyFigure, lines: list[str], title: str) -> PlotlyFigure:
     framed(drawn, 130 + (36 if "<br>" in lines[0] else 26) * max(2, len(lines)), **LEGEND)
     drawn.update_layout(margin={"l": 10, "r": 20, "t": 50, "b": 50})
     drawn.update_xaxes(title={"text": title, "font": {"size": 12}}, zeroline=True)
@@ -148,13 +148,13 @@ APART = 0.25  # between the dots of one system
 
 
 @figure("estimate")
-def estimate_dots(table: Table) -> Figure | None:
+def estimate_dots(table: Table) -> PlotlyFigure | None:
     """One line per system, a dot with its interval per estimator; a cross is the judge's mean, which may be far off."""
     kinds = [m for m in ESTIMATORS if any(r["measure"] == m for r in table)]
     if not kinds:
         return None
     systems = distinct(table, "system")
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for k, measure in enumerate(kinds):
         words, ink, sign = ESTIMATORS[measure]
         rows = [r for r in table if r["measure"] == measure and not math.isnan(r["value"])]
@@ -173,11 +173,11 @@ def estimate_dots(table: Table) -> Figure | None:
 
 
 @figure("rank")
-def strength_dots(table: Table) -> Figure:
+def strength_dots(table: Table) -> PlotlyFigure:
     """Systems, best by people on top: chance to beat an average other, one sign a side; lines part the tiers."""
     sides, names = distinct(table, "side")[:7], distinct(table, "system")
     place = {name: k for k, name in enumerate(names)}
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for k, side in enumerate(sides):
         rows = [
             {**r, "value": 100 * r["win_chance"], "low": 100 * r["win_low"], "high": 100 * r["win_high"]}

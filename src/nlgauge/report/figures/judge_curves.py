@@ -21,7 +21,7 @@ from nlgauge.report.figures.look import (
     there,
     whiskers,
 )
-from nlgauge.report.figures.plotly_json import Figure
+from nlgauge.report.figures.plotly_json import PlotlyFigure
 from nlgauge.table import Table
 
 RATES = {
@@ -33,7 +33,7 @@ MAX_JUDGES = 4  # panels
 
 
 @figure("threshold")
-def threshold_curves(table: Table) -> Figure | None:
+def threshold_curves(table: Table) -> PlotlyFigure | None:
     """Draw recalls and precision at each threshold, a panel per judge; the dashed line is the one of least cost."""
 
     if "threshold" not in table.columns:
@@ -69,11 +69,11 @@ def threshold_curves(table: Table) -> Figure | None:
 
 
 @figure("calibration")
-def reliability_curve(table: Table) -> Figure | None:
+def reliability_curve(table: Table) -> PlotlyFigure | None:
     """Draw the share that passes in bins of the judge's score; on the diagonal the score is the probability."""
     if "score" not in table.columns or not any(r["measure"] == "share_passed" for r in table):
         return None
-    drawn = Figure()
+    drawn = PlotlyFigure()
     for k, judge in enumerate(distinct(table, "metric")):
         rows = [r for r in table if r["metric"] == judge and there(r["value"])]
         ink = COLORS[k % len(COLORS)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from nlgauge.foreign_text import visible
 from nlgauge.number import missing, number
-from nlgauge.report.figures.plotly_json import Figure, bar, heatmap, scatter, subplots
+from nlgauge.report.figures.plotly_json import PlotlyFigure, bar, heatmap, scatter, subplots
 from nlgauge.table import Row
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
@@ -152,7 +152,7 @@ def curve(x: Sequence[Any], y: Sequence[Any], ink: str, name: Any, *, sign: str 
     return marks(x, y, ink, **{**common, **trace})
 
 
-def at_end(figure: Figure, x: Any, y: float, text: str, ink: str, **more: Any) -> None:
+def at_end(figure: PlotlyFigure, x: Any, y: float, text: str, ink: str, **more: Any) -> None:
     """The name of a line, to the right of its last point."""
     common = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": {"color": ink}}
     figure.add_annotation(x=x, y=y, text=text, **{**common, **more})
@@ -164,13 +164,13 @@ def upright(x: float, xref: str = "x", yref: str = "paper") -> dict[str, Any]:
     return {"type": "line", **place, "line": {"color": QUIET, "width": 1, "dash": "dot"}}
 
 
-def lanes(figure: Figure, names: Sequence[str]) -> Figure:
+def lanes(figure: PlotlyFigure, names: Sequence[str]) -> PlotlyFigure:
     """Names down the side, one at each whole number."""
     ticks = {"tickvals": list(range(len(names))), "ticktext": list(names)}
     return figure.update_yaxes(**ticks, zeroline=False, range=[len(names) - 0.5, -0.5])
 
 
-def framed(figure: Figure, height: int, **layout: Any) -> Figure:
+def framed(figure: PlotlyFigure, height: int, **layout: Any) -> PlotlyFigure:
     """Give a figure the common frame.
 
     Parameters
@@ -207,7 +207,7 @@ def heat(
     top: float | None = 1.0,
     low: float | None = None,
     **trace: Any,
-) -> Figure:
+) -> PlotlyFigure:
     """Draw lines × columns as colors; zero is white.
 
     Parameters
@@ -238,7 +238,7 @@ def heat(
         "ygap": 1,
         "hovertemplate": "%{y}<br>%{x}: %{z:.4f}<extra></extra>",
     }
-    figure = Figure(
+    figure = PlotlyFigure(
         heatmap(
             z=[[v if there(v) else None for v in each] for each in values],
             x=[cut(c) for c in columns],
@@ -259,7 +259,7 @@ def heat(
 
 def bars(
     values: Sequence[float], names: Sequence[Any], title: str, colors: str | Sequence[str] = ACCENT, **trace: Any
-) -> Figure:
+) -> PlotlyFigure:
     """Draw one bar a line, the first on top.
 
     Parameters
@@ -281,7 +281,7 @@ def bars(
         "cliponaxis": False,
         "hovertemplate": "%{y}: %{x:.3f}<extra></extra>",
     }
-    figure = Figure(
+    figure = PlotlyFigure(
         bar(x=values, y=[plain(n) for n in names], orientation="h", marker={"color": colors}, **{**common, **trace})
     )
     framed(figure, 100 + 28 * len(names), bargap=0.3)
@@ -290,7 +290,7 @@ def bars(
     return figure
 
 
-def listed(figure: Figure, names: Sequence[Any], height: int = 0, **layout: Any) -> Figure:
+def listed(figure: PlotlyFigure, names: Sequence[Any], height: int = 0, **layout: Any) -> PlotlyFigure:
     """The frame of pictures with names down the side, in their order."""
     few = len(names) <= MANY
     framed(figure, height or 130 + (24 if few else 15) * max(len(names), 2), **layout)
@@ -307,7 +307,7 @@ def listed(figure: Figure, names: Sequence[Any], height: int = 0, **layout: Any)
 
 def panels(
     titles: Sequence[str], most: int = 2, apart: int = 70, tall: int = 330, **more: Any
-) -> tuple[Figure, list[dict[str, int]]]:
+) -> tuple[PlotlyFigure, list[dict[str, int]]]:
     """Small pictures next to and below each other, and the place of each; `apart` pixels between two rows of them."""
     across = max(1, min(most, len(titles)))
     down = max(1, -(-len(titles) // across))
@@ -321,7 +321,9 @@ def panels(
     return figure, [{"row": k // across + 1, "col": k % across + 1} for k in range(len(titles))]
 
 
-def key(figure: Figure, text: str, shift: int, top: bool = False, align: str = "center", **more: Any) -> Figure:
+def key(
+    figure: PlotlyFigure, text: str, shift: int, top: bool = False, align: str = "center", **more: Any
+) -> PlotlyFigure:
     """A line of words below (or above) the picture that says what its colors and signs mean."""
     figure.add_annotation(
         text=text,

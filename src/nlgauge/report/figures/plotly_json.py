@@ -37,7 +37,7 @@ def _trace(kind: str, properties: dict[str, Any]) -> Properties:
     return Properties(type=kind, **{name: value for name, value in properties.items() if value is not None})
 
 
-class Figure:
+class PlotlyFigure:
     """A figure: traces and a layout, changed by the methods that plotly's figures have under these names."""
 
     def __init__(self, traces: Properties | Sequence[Properties] = ()) -> None:
@@ -49,25 +49,25 @@ class Figure:
         """Return what plotly.js takes."""
         return {"data": self.data, "layout": self.layout}
 
-    def add_trace(self, trace: Properties, row: int = 1, col: int = 1) -> Figure:
+    def add_trace(self, trace: Properties, row: int = 1, col: int = 1) -> PlotlyFigure:
         """Add a trace to a panel."""
         x, y = self._axes(row, col)
         self.data.append(Properties({**trace, "xaxis": x, "yaxis": y}))
         return self
 
-    def add_shape(self, **properties: Any) -> Figure:
+    def add_shape(self, **properties: Any) -> PlotlyFigure:
         """Add a line or a rectangle."""
         self.layout.shapes.append(Properties(properties))
         return self
 
-    def add_annotation(self, **properties: Any) -> Figure:
+    def add_annotation(self, **properties: Any) -> PlotlyFigure:
         """Add a text."""
         self.layout.annotations.append(Properties(properties))
         return self
 
     def add_hline(
         self, y: Any, line: dict[str, Any], annotation_text: str = "", annotation_position: str = "top left"
-    ) -> Figure:
+    ) -> PlotlyFigure:
         """Add a line across the figure, and a text above its left or right end."""
         domain = {"xref": "x domain", "yref": "y"}
         self.add_shape(type="line", x0=0, x1=1, y0=y, y1=y, line=line, **domain)
@@ -77,31 +77,31 @@ class Figure:
             self.add_annotation(x=int(side == "right"), y=y, **text, **domain)
         return self
 
-    def add_vline(self, x: Any, line: dict[str, Any], row: int = 1, col: int = 1) -> Figure:
+    def add_vline(self, x: Any, line: dict[str, Any], row: int = 1, col: int = 1) -> PlotlyFigure:
         """Add a line from the bottom of a panel to its top."""
         across, up = self._axes(row, col)
         return self.add_shape(type="line", x0=x, x1=x, y0=0, y1=1, xref=across, yref=f"{up} domain", line=line)
 
-    def update_layout(self, **properties: Any) -> Figure:
+    def update_layout(self, **properties: Any) -> PlotlyFigure:
         """Change properties of the whole figure."""
         _merge(self.layout, properties)
         return self
 
-    def update_xaxes(self, row: Any = None, col: Any = None, **properties: Any) -> Figure:
+    def update_xaxes(self, row: Any = None, col: Any = None, **properties: Any) -> PlotlyFigure:
         """Change all horizontal axes, or those of a row, a column or a panel."""
         return self._update_axes("xaxis", row, col, properties)
 
-    def update_yaxes(self, row: Any = None, col: Any = None, **properties: Any) -> Figure:
+    def update_yaxes(self, row: Any = None, col: Any = None, **properties: Any) -> PlotlyFigure:
         """Change all vertical axes, or those of a row, a column or a panel."""
         return self._update_axes("yaxis", row, col, properties)
 
-    def update_traces(self, **properties: Any) -> Figure:
+    def update_traces(self, **properties: Any) -> PlotlyFigure:
         """Change all traces."""
         for trace in self.data:
             _merge(trace, properties)
         return self
 
-    def _update_axes(self, kind: str, row: Any, col: Any, properties: dict[str, Any]) -> Figure:
+    def _update_axes(self, kind: str, row: Any, col: Any, properties: dict[str, Any]) -> PlotlyFigure:
         for name in [name for name in self.layout if name.startswith(kind)]:
             k = int(name[len(kind) :] or 1) - 1
             if row in (None, k // self.across + 1) and col in (None, k % self.across + 1):
@@ -131,13 +131,13 @@ def subplots(
     horizontal_spacing: float,
     shared_xaxes: bool | str = False,
     shared_yaxes: bool | str = False,
-) -> Figure:
+) -> PlotlyFigure:
     """Return a figure of panels as plotly's `make_subplots` places them: the first one is at the top left.
 
     `shared_xaxes`: True for one horizontal axis per column, `shared_yaxes`: True for one vertical axis per row; "all"
     for one of all panels. Only the outer axes have labels then.
     """
-    figure = Figure()
+    figure = PlotlyFigure()
     figure.across = cols
     wide, tall = (1 - horizontal_spacing * (cols - 1)) / cols, (1 - vertical_spacing * (rows - 1)) / rows
     for row, col in _places(rows, cols):
@@ -170,4 +170,4 @@ def to_plotly(figure: Any) -> Any:
     """Return a figure of plotly's own class; one that is of it already stays as it is."""
     import plotly.graph_objects as go
 
-    return go.Figure(figure.to_dict()) if isinstance(figure, Figure) else figure
+    return go.Figure(figure.to_dict()) if isinstance(figure, PlotlyFigure) else figure

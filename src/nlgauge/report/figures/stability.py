@@ -26,30 +26,30 @@ from nlgauge.report.figures.look import (
     symbol,
     there,
 )
-from nlgauge.report.figures.plotly_json import Figure, scatter
+from nlgauge.report.figures.plotly_json import PlotlyFigure, scatter
 from nlgauge.table import Row, Table
 
 
 @figure("stability")
-def power_and_consistency(table: Table) -> Figure:
+def power_and_consistency(table: Table) -> PlotlyFigure:
     """Each measure a point: left distinguishes metrics, top ranks them alike on both halves of the inputs."""
-    figure = Figure(_points(table))
+    figure = PlotlyFigure(_points(table))
     figure.update_xaxes(title="discriminative power: mean p of a pair of metrics (lower is better)", rangemode="tozero")
     figure.update_yaxes(title="same order on two halves (top)")
     return _with_key(framed(figure, 440, margin={"l": 10, "r": 20, "t": 15, "b": 60}), table, lines=False)
 
 
 @figure()
-def p_value_curves(table: Table) -> Figure:
+def p_value_curves(table: Table) -> PlotlyFigure:
     """The nearer to the axes, the better the measure distinguishes metrics; the area is its DP."""
-    figure = Figure(_curves(table))
+    figure = PlotlyFigure(_curves(table))
     figure.update_xaxes(title="share of metric pairs")
     figure.update_yaxes(title="p", range=[0, 1])
     return _with_key(framed(figure, 420, margin={"l": 10, "r": 20, "t": 60, "b": 50}), table)
 
 
 @figure("judge-measures")
-def power_and_consistency_by_family(table: Table) -> Figure:
+def power_and_consistency_by_family(table: Table) -> PlotlyFigure:
     """The same for each family of scorers, a panel each, on the same axes: does the order of measures stay?"""
     names = distinct(table, "family")
     drawn, places = panels(names, most=3, apart=90, tall=300, shared_xaxes="all", shared_yaxes="all")
@@ -69,10 +69,10 @@ def power_and_consistency_by_family(table: Table) -> Figure:
 
 
 @figure("judge-statements")
-def statement_intervals(table: Table) -> Figure:
+def statement_intervals(table: Table) -> PlotlyFigure:
     """A line a statement, a dot with its interval a family; right of 0 is as the paper states, filled where sure."""
     lines = [f"{row['claim'][:2]} {row['statement']}" for row in table]
-    drawn = Figure()
+    drawn = PlotlyFigure()
     names = distinct(table, "family")
     for k, name in enumerate(names):
         group = [(line, _as_stated(row)) for line, row in zip(lines, table, strict=True) if row["family"] == name]
@@ -168,7 +168,7 @@ def _label_places(points: list[tuple[float, float]]) -> list[str]:
     return sides
 
 
-def _with_key(figure: Figure, table: Table, lines: bool = True) -> Figure:
+def _with_key(figure: PlotlyFigure, table: Table, lines: bool = True) -> PlotlyFigure:
     """What colors, signs and dashes mean, in one line of text instead of a legend of twelve."""
     used = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
     colors = "  ".join(f"<span style='color:{GROUPINGS[g]}'>■ {g}</span>" for g in used)
