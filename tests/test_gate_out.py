@@ -308,7 +308,8 @@ def test_no_result_in_a_service_acts_and_none_is_lost(monkeypatch: pytest.Monkey
 
 def test_no_failure_of_the_pytest_plugin_acts(table: Path) -> None:
     config = cast(pytest.Config, SimpleNamespace(getoption=lambda _: "fail", getini=lambda _: "fail"))
-    for options in ({"min": "kappa=2"}, {"min": "kappa=.9", "aspect": f"{SHEET}{HOSTILE}passes"}, {"human": HOSTILE}):
+    cases: list[dict[str, Any]] = [{"min": "kappa=2"}, {"min": "kappa=.9", "aspect": f"{SHEET}{HOSTILE}passes"}]
+    for options in [*cases, {"human": HOSTILE}]:
         with pytest.raises(pytest.fail.Exception) as failed:
             JudgeGate(config, table.parent)(table.name, options.pop("min", None), **options)
         harmless_on_a_terminal(str(failed.value))

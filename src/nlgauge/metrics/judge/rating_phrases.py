@@ -346,8 +346,8 @@ def _phrase(text: str, match: re.Match[str]) -> tuple[str, int, bool, str] | Non
         if _is_stated(earlier + before[: named.start()]):
             return "named", edge + named.start(), bool(named["final"]), part
         doubtful = DOUBTFUL, edge + named.start(), bool(named["final"]), part
-    elif (named := FOREIGN_NAMED.search(before)) and FOREIGN_OWN.search(earlier + before[: named.start()]):
-        return "named", edge + named.start(), False, ""
+    elif (foreign := FOREIGN_NAMED.search(before)) and FOREIGN_OWN.search(earlier + before[: foreign.start()]):
+        return "named", edge + foreign.start(), False, ""
     elif label := LABEL.search(before):
         name = label["name"].lower()
         return "line", edge + label.start("name"), "overall" in name, name
