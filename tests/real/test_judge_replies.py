@@ -18,11 +18,11 @@ from nlgauge.metrics.judge.scale import Scale
 
 BY_HAND = Path(__file__).parents[1] / "judges" / "read_by_hand.json"
 FIVE, LETTERS = Scale.parse("1-5"), Scale.parse("A-E")
-# Replies out of 4,800 (mcq 5,100, altmcq 4,812) that are refused: 53 in all, 18 of them state several that disagree.
+# Replies out of 4,800 (mcq 5,100, altmcq 4,812) that are refused: 46 in all, 18 of them state several that disagree.
 UNSCORED = {
     "gpt-3.5-turbo-0301/altmcq": 0, "gpt-3.5-turbo-0301/altrts": 1, "gpt-3.5-turbo-0301/mcq": 0,
     "gpt-3.5-turbo-0301/rts": 7,
-    "gpt-3.5-turbo-0301/stareval": 1, "gpt-4-0314/rts": 2, "llama-2-13b-chat-hf/rts": 23, "llama-2-70b-chat-hf/rts": 12,
+    "gpt-3.5-turbo-0301/stareval": 0, "gpt-4-0314/rts": 2, "llama-2-13b-chat-hf/rts": 21, "llama-2-70b-chat-hf/rts": 8,
     "llama-2-7b-chat-hf/rts": 7,
 }  # fmt: skip
 

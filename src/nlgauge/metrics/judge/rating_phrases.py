@@ -17,7 +17,7 @@ CORRECTION = (
     r"\b(?:actually|correction|corrected|make that|on (?:second|further|closer) \w+|on reflection|wait|scratch that|"
     r"i mean|or rather|then again|hence|leav(?:es|ing)|after \w*(?:check|consider|read|review|reflect)\w*|"
     r"revis\w*|reconsider\w*|chang(?:e|ed|ing)|"
-    r"updat\w*|lower(?:ed|ing)?|rais(?:e|ed|ing)|instead|no(?=,)|sorry|should (?:be|have been)|oops|hmm+|edit|"
+    r"updat\w*|lower(?:ed|ing)?|rais(?:e|ed|ing)|instead(?! of)|no(?=,)|sorry|should (?:be|have been)|oops|hmm+|edit|"
     r"eigentlich|korrektur|doch|en realidad|mejor dicho|corrección|correção|na verdade|en fait|plutôt|anzi|correzione|"
     r"на самом деле|исправ\w*)\b|其实|更正|修正|实际上|訂正|いや|아니"
 )
@@ -109,7 +109,7 @@ OTHERS_SCORE = re.compile(
     r"half-?time|imdb|film|movie|hotel|restaurant|book|product|user|users|customer|guest|viewer|critic|mpaa|star|"
     r"school|max(?:imum)?|min(?:imum)?|possible|highest|lowest|best|worst|top|passing|reference|expected|target|gold|human|"
     r"baseline|average|mean|median|previous|earlier|example|format|text|candidate|input|confidence|certainty)|"
-    r"\b(?!(?:it|text|summary|output|response|translation|answer|story|article)['’]s)\w+['’]s?(?:\s\w+){0,2})[\s:]+\Z",
+    r"\b(?!(?:it|here|that|text|summary|output|response|translation|answer|story|article)['’]s)\w+['’]s?(?:\s\w+){0,2})[\s:]+\Z",
     re.I,
 )
 BARE_NOUN = re.compile(rf"\A(?:{NOUN})\s\W{{0,3}}\Z", re.I)  # "score 2" without a colon, at the beginning of a clause
@@ -144,6 +144,8 @@ CONCLUDING = re.compile(
     rf"(?:(?:the|an?|my|overall|final|{ASPECT})\s){{0,3}}\Z|"
     r"\A\W*(?:the |this )?(?:provided )?(?:summary|text|output|response|translation) "
     r"(?:is (?:\w+ ){0,3}\w+(?:, | \()|has an? (?:\w+ )?)\Z|"
+    rf"\A\W*the (?:summary|text|output|response|translation) (?:is|accurately|effectively)\s[^.;:\n]{{30,300}}, "
+    rf"(?:{ASPECT} )?\Z|"
     rf"\b(?:indicating|suggesting|reflecting|earning|deserving|warranting|resulting in|leading to|making (?:it|this))\b"
     rf"[^.;:\n]{{0,60}}\s\Z",
     re.I,
