@@ -415,7 +415,6 @@ class Dataset(AsksQuestions):
                 base = _of_other_aspect(made, requested, canonical)
                 if base is None:
                     base = _of_other_aspect(made, requested, False) or self._plain_panel(requested, options)
-                    made[base.aspect, False] = base
                     base = base.canonical() if canonical else base
                 made[requested, canonical] = base if base.aspect == requested else base.with_aspect(requested)
             while len(self._panels) > MAX_PANEL_OPTIONS:

@@ -351,7 +351,7 @@ class _Grid:
     def _placed(self, frame: pl.DataFrame) -> tuple[Any, tuple[Any, Any]]:
         """Which rows are on the grid, and their indices. Not as columns of the frame: a metric may have any name."""
         row, column = (
-            frame[key].replace_strict(indices, default=-1, return_dtype=pl.Int64).to_numpy()
+            frame[key].replace_strict(indices, default=-1, return_dtype=pl.Int32).to_numpy()
             for key, indices in zip(KEY, (self.rows, self.columns), strict=True)
         )
         on_grid = (row >= 0) & (column >= 0)

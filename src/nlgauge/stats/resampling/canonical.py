@@ -142,9 +142,8 @@ def _together(tables: Sequence[Ints], ratings: Ints | None = None) -> Ints | Non
         if not table.size or table.max() == table.min():
             continue  # a constant tells nothing
         available = 0 if ratings is None else int((table * ratings).sum())
-        results.setdefault((np.sort(table, axis=None).tobytes(), available), {})[
-            hashlib.sha256(np.ascontiguousarray(table).data).digest()
-        ] = table
+        content = hashlib.sha256(np.ascontiguousarray(table).data).digest()
+        results.setdefault((np.sort(table, axis=None).tobytes(), available), {})[content] = table
     if not results:
         return np.zeros_like(tables[0]) if len(tables) else None
     columns, done = np.empty((sum(map(len, results.values())), tables[0].size), np.int64), 0
