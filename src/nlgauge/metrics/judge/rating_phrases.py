@@ -369,7 +369,7 @@ def _is_stated(before: str) -> bool:
     if OWN_LEAD.fullmatch(clause) or CONCLUDING.search(clause):
         return True
     award = AWARDING.search(before)
-    return bool(award) and _is_own(before[: award.start()], award["verb"] or "")
+    return award is not None and _is_own(before[: award.start()], award["verb"] or "")
 
 
 def _is_own(before: str, verb: str) -> bool:

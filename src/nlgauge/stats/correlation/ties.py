@@ -42,7 +42,8 @@ def largest(values: Array, axis: int | tuple[int, ...]) -> Array:
     finite = np.isfinite(values)
     if not finite.all():
         values = np.where(finite, values, 0.0)
-    return np.abs(np.maximum(values.max(axis=axis, initial=0.0), -values.min(axis=axis, initial=0.0)))
+    largest_sizes = np.maximum(values.max(axis=axis, initial=0.0), -values.min(axis=axis, initial=0.0))
+    return np.asarray(np.abs(largest_sizes))
 
 
 def _snap_rows(x: Array, size: Array) -> Array:
