@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, panel_of, same_rows
 
+import nlgauge as ng
 from nlgauge.analyses.agreement.agreement import agreement, side_by_side
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.agreement.alpha import alpha
@@ -64,3 +67,44 @@ def test_gaps_put_the_ratings_of_an_output_side_by_side() -> None:
 def test_one_rating_an_output_is_refused() -> None:
     with pytest.raises(NeedsMissing, match="agreement needs at least two annotators; annotator IDs are unknown"):
         agreement(noisy_panel(raters=1))
+
+
+def _trials(level: str = "interval", **options):
+    rng = np.random.default_rng(2)
+    rows = []
+    for i in range(14):
+        quality, spread = rng.normal(3, 1), rng.lognormal(-0.5, 0.5)
+        for epoch in range(1, 4):
+            ratings = np.clip(np.rint(quality + spread * rng.normal(size=3)), 1, 5)
+            rows.append({"id": f"q{i}", "epoch": epoch, **{f"annotator_{k}": v for k, v in enumerate(ratings)}})
+    return rows, by(ng.agreement(ng.load(rows, name="trials"), level=level, **options), "coefficient")
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_all_trials_count_and_the_inputs_are_the_clusters(level):
+    rows, found = _trials(level)
+    ratings = np.array([[row[f"annotator_{k}"] for row in rows] for k in range(3)])
+    clusters = np.repeat(np.arange(14), 3)
+    expected = {f"Krippendorff's alpha ({level})": alpha(ratings, level, clusters=clusters)}
+    forms = icc(ratings, persons=False, clusters=clusters)
+    expected |= {name: forms[name] for name in ("ICC(1)", "ICC(k)")}
+    for name, figure in expected.items():
+        row = found[name]
+        assert (row["value"], row["low"], row["high"]) == pytest.approx((figure.value, figure.low, figure.high))
+        assert row["n"] == 42 and row["low"] < row["value"] < row["high"]
+    assert found["Fleiss' kappa"]["reason"] == "no confidence interval is computed for kappas"
+
+
+def test_documents_are_clusters_of_the_numeric_coefficients():
+    panel = noisy_panel()
+    wide = panel_of(panel.human, {}, raters=panel.raters["quality"])
+    names = tuple(str(j // 2) for j in range(wide.n_inputs))
+    table = agreement(replace(wide, cluster_column="doc_id", cluster_names=names))
+    assert "clusters:doc_id" in table.signature and "independent outputs" not in table.method
+    plain, clustered = by(agreement(wide, draws=20), "coefficient"), by(table, "coefficient")
+    assert all(row["value"] == clustered[name]["value"] or np.isnan(row["value"]) for name, row in plain.items())
+
+
+def test_pairs_of_ratings_are_not_drawn_from_clusters():
+    with pytest.raises(NeedsMissing, match="takes outputs as independent"):
+        _trials(bootstrap="pairs")

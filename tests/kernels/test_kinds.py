@@ -21,12 +21,13 @@ from nlgauge.stats.resampling.draws import _count_picks
 )
 def test_distinct_rows_are_the_first_of_each_kind_and_their_number(seed, rows, columns, values):
     table = np.random.default_rng(seed).integers(0, values, (rows, columns)).astype(np.float64)
-    first, times = distinct_rows(table.view(np.uint64))
+    first, times, kinds = distinct_rows(table.view(np.uint64))
     seen: dict[tuple[float, ...], list[int]] = {}
     for i, row in enumerate(table):
         seen.setdefault(tuple(row), []).append(i)
     assert list(first) == [places[0] for places in seen.values()]
     assert list(times) == [len(places) for places in seen.values()]
+    assert [list(np.flatnonzero(kinds == k)) for k in range(len(seen))] == list(seen.values())
 
 
 def plain_tally(words: np.ndarray, members: list[int], size: int, rows: int, kinds: int) -> tuple[int, np.ndarray]:

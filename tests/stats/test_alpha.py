@@ -11,11 +11,18 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.alpha import alpha
+from nlgauge.stats.agreement.classes import disagreement_interval
+from nlgauge.stats.agreement.label_sets import alpha_of_counts, code_counts, set_distances
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 
 def _plain_alpha(ratings: np.ndarray, level: str) -> float:
+    observed, expected = _plain_parts(ratings, level)
+    return 1.0 - observed / expected
+
+
+def _plain_parts(ratings: np.ndarray, level: str) -> tuple[float, float]:
     """The definition, pair by pair: observed within units, expected over all pairable values."""
     units = [unit[~np.isnan(unit)] for unit in ratings.T]
     units = [unit for unit in units if unit.size >= 2]
@@ -35,7 +42,7 @@ def _plain_alpha(ratings: np.ndarray, level: str) -> float:
     n = pool.size
     observed = sum(distance(a, b) / (unit.size - 1) for unit in units for a, b in permutations(unit, 2)) / n
     expected = sum(distance(a, b) for a, b in permutations(pool, 2)) / (n * (n - 1))
-    return 1.0 - observed / expected
+    return float(observed), float(expected)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -185,3 +192,58 @@ def test_the_bootstrap_of_pairs_on_ordinal_ratings_is_that_on_their_mid_ranks() 
     assert (ordinal.value, ordinal.low, ordinal.high) == pytest.approx(
         (interval.value, interval.low, interval.high), abs=1e-12
     )
+
+
+def _trials(rng: np.random.Generator, inputs: int = 20, trials: int = 4) -> np.ndarray:
+    """Ratings from 1 to 5 of three annotators; trials of an input share quality and how far annotators disagree."""
+    quality = rng.normal(3.2, 0.8, inputs)[:, None] + rng.normal(0, 0.4, (inputs, trials))
+    spread = 0.6 * rng.lognormal(0, 0.5, inputs)[:, None]
+    ratings = quality + spread * rng.normal(size=(3, inputs, trials))
+    return np.clip(np.rint(ratings), 1, 5).reshape(3, -1)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_interval_over_clusters_has_the_jackknife_variance_of_alpha_without_each_cluster(level):
+    ratings = _trials(np.random.default_rng(3), 12, 2)
+    ratings[0, :7] = np.nan
+    clusters = np.repeat(np.arange(12), 2)
+    found = alpha(ratings, level, clusters=clusters)
+    left = 1 - np.array([alpha(ratings[:, clusters != c], level).value for c in range(12)])
+    if level != "nominal":
+        left = left.mean() + (left - left.mean()) * (12 / 10) ** 0.5
+    pool = ratings[~np.isnan(ratings)]
+    ends = np.array([pool.min(), pool.max()])
+    if level == "ordinal":
+        ends = np.array([(pool < end).sum() + (pool == end).sum() / 2 for end in ends])
+    widest = {"nominal": 1.0, "ratio": (np.ptp(ends) / ends.sum()) ** 2}.get(level, np.ptp(ends) ** 2)
+    observed, expected = _plain_parts(ratings, level)
+    low, high, _ = disagreement_interval(observed / widest, expected / widest, left)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
+    assert found.value == alpha(ratings, level).value
+
+
+def test_the_nominal_interval_over_clusters_is_that_of_classes():
+    ratings = _trials(np.random.default_rng(4))
+    clusters = np.repeat(np.arange(20), 4)
+    classes = alpha_of_counts(code_counts(ratings - 1, 5), set_distances(np.eye(5), "nominal"), clusters)
+    found = alpha(ratings, "nominal", clusters=clusters)
+    assert (found.value, found.low, found.high) == pytest.approx((classes.value, classes.low, classes.high), abs=1e-12)
+
+
+def test_the_interval_over_clusters_covers_the_population_value():
+    rng = np.random.default_rng(8)
+    clusters = np.repeat(np.arange(20), 4)
+    truth = {level: alpha(_trials(rng, 30_000), level).value for level in ("ordinal", "interval")}
+    inside = dict.fromkeys(truth, 0)
+    for _ in range(300):
+        ratings = _trials(rng)
+        for level, value in truth.items():
+            found = alpha(ratings, level, clusters=clusters)
+            inside[level] += found.low <= value <= found.high
+    assert min(inside.values()) >= 0.93 * 300
+
+
+def test_few_clusters_have_no_interval_and_a_reason():
+    found = alpha(_trials(np.random.default_rng(0), 5), clusters=np.repeat(np.arange(5), 4))
+    assert np.isnan(found.low) and found.reason == "5 independent outputs; an interval needs 10"
+    assert found.value == alpha(_trials(np.random.default_rng(0), 5)).value

@@ -107,3 +107,44 @@ def test_a_constant_shift_between_raters_hurts_agreement_and_not_consistency():
 def test_one_dimension_is_refused_with_one_line():
     with pytest.raises(DataError, match="raters × units"):
         icc([1.0, 2.0])
+
+
+def test_jackknife_intervals_over_clusters_are_those_of_log_f_without_each_cluster():
+    ratings = _noisy(np.random.default_rng(4), units=60)
+    clusters = np.repeat(np.arange(15), 4)
+    found, plain = icc(ratings, clusters=clusters), icc(ratings)
+    for name in FORMS:
+        average = name.replace("1)", "k)")
+        left = np.array([-np.log(1 - icc(ratings[:, clusters != c])[average].value) for c in range(15)])
+        half = 2.144786687916925 * np.sqrt(14 / 13 * ((left - left.mean()) ** 2).sum())  # Student's t, 14
+        f = np.exp(-np.log(1 - plain[average].value) + np.array([-half, half]))
+        ends = 1 - 1 / f if name == average else (f - 1) / (f + 3)
+        assert found[name].value == plain[name].value
+        assert (found[name].low, found[name].high) == pytest.approx(tuple(ends), abs=1e-9)
+        assert np.isnan(found[name].p)
+
+
+def test_intervals_over_clusters_cover_the_population_value():
+    rng = np.random.default_rng(11)
+
+    def trials(inputs):
+        quality = rng.normal(size=inputs)[:, None] + 0.6 * rng.normal(size=(inputs, 4))
+        spread = 0.8 * rng.lognormal(0, 0.4, inputs)[:, None]
+        return (quality + spread * rng.normal(size=(3, inputs, 4))).reshape(3, -1)
+
+    truth = icc(trials(100_000), persons=False)["ICC(1)"].value
+    inside = np.zeros(2)
+    for _ in range(300):
+        ratings = trials(20)
+        for k, clusters in enumerate((np.repeat(np.arange(20), 4), None)):
+            found = icc(ratings, persons=False, clusters=clusters)["ICC(1)"]
+            inside[k] += found.low <= truth <= found.high
+    assert inside[0] >= 0.93 * 300 and inside[1] < 0.9 * 300
+
+
+def test_few_clusters_and_ratings_that_never_differ_have_no_interval_and_a_reason():
+    ratings = _noisy(np.random.default_rng(4), units=60)
+    few = icc(ratings, clusters=np.repeat(np.arange(6), 10))["ICC(1)"]
+    assert np.isnan(few.low) and few.reason == "6 independent outputs; an interval needs 10"
+    equal = icc(np.tile(ratings[0], (2, 1)), clusters=np.repeat(np.arange(15), 4))["ICC(1)"]
+    assert equal.value == 1 and np.isnan(equal.low) and "never differ" in equal.reason

@@ -7,13 +7,14 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import human_note, rater_count, ratings_of
+from nlgauge.analyses._common import human_note, ratings_of
 from nlgauge.analyses.verdicts.class_verdicts import annotator_counts
 from nlgauge.data.panel import Panel
 from nlgauge.data.units import has_parts
 from nlgauge.errors import NeedsMissing
+from nlgauge.options import option
 from nlgauge.stats.agreement.alpha import alpha
-from nlgauge.stats.agreement.icc import icc
+from nlgauge.stats.agreement.icc import NO_DIFFERENCE, icc
 from nlgauge.stats.agreement.kappa import fleiss_kappa, mean_pairwise_kappa
 from nlgauge.stats.agreement.label_sets import (
     ac1_of_counts,
@@ -23,14 +24,14 @@ from nlgauge.stats.agreement.label_sets import (
     set_distances,
 )
 from nlgauge.table import Row, Table, Title
+from nlgauge.types import Array, Ints
 
 INTERVALS = "score interval of the disagreement with the effective sample size of its jackknife variance."
-MOST_PART_VALUES = 101  # different ratings of parts
+MAX_CATEGORIES = 20  # different ratings, for kappas
 
 
 @analysis(
     "agreement",
-    trials="first",
     paper="novikova2017",
     question="How well do the annotators agree with each other?",
     also=("ceiling", "replacement"),
@@ -68,6 +69,11 @@ def agreement(
     Cohen's kappa has quadratic weights and is the mean over pairs of annotators. Kappas are computed for at most
     20 different ratings.
 
+    Where outputs are not independent (trials of an input, parts of an output, texts about one document), all of them
+    count, and intervals are over clusters: those of alpha, AC1 and the agreement of two annotators are score intervals
+    of the disagreement, those of the ICC come from a jackknife and hold for these annotators. `draws`, `bootstrap` and
+    `seed` then have no effect.
+
     Where the aspect has classes without an order, the coefficients are nominal alpha, Gwet's AC1 (2008), Fleiss' and
     Cohen's kappa and the agreement of two annotators; of sets of labels, alpha with the MASI distance (Passonneau 2006)
     and with the Jaccard distance. Their intervals are over clusters of outputs, without random draws.
@@ -82,31 +88,40 @@ def agreement(
     """
     if panel.scale.unordered:
         return _class_agreement(panel)
-    if panel.data is not None and has_parts(panel.data.samples):
-        return _part_agreement(panel, level)
     ratings = ratings_of(panel, "agreement")
     units = ratings.reshape(len(ratings), -1)
-    units = units[:, ~np.isnan(units).all(axis=0)]
+    rated = np.flatnonzero(~np.isnan(units).all(axis=0))
+    units = units[:, rated]
+    clusters = panel.row_codes(rated % panel.n_inputs) if panel.clusters else None
+    if clusters is not None and bootstrap == "pairs":
+        raise NeedsMissing(
+            f"{option('bootstrap', 'pairs')} takes outputs as independent; here several share a unit "
+            f"({panel.cluster_column}).",
+            code="unsuited_option",
+        )
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    krippendorff = alpha(units, level, rng=rng, draws=draws, bootstrap=bootstrap)
+    krippendorff = alpha(units, level, rng=rng, draws=draws, bootstrap=bootstrap, clusters=clusters)
     rows = [
         _row(panel, f"Krippendorff's alpha ({level})", krippendorff, krippendorff.units, krippendorff.dropped_units)
     ]
     # With missing ratings few or no outputs are complete: use the ratings of each output without annotator IDs.
     slots = units if not np.isnan(units).any() else side_by_side(units)
-    unequal = bool(np.isnan(slots).any())
-    same_annotators = panel.persons and slots is units
     # Annotators with IDs can have missing ratings: then these are the reason.
     unknown = panel.nameless and not panel.crowd
-    why = "annotator IDs are unknown" if unknown else "not every annotator rated every output"
-    forms = icc(slots, persons=same_annotators, unequal=unequal, anonymous=why)
+    forms = icc(
+        slots,
+        persons=panel.persons and slots is units,
+        unequal=bool(np.isnan(slots).any()),
+        anonymous="annotator IDs are unknown" if unknown else "not every annotator rated every output",
+        clusters=clusters,
+    )
     rows += [_row(panel, f.name, f, forms.units, forms.dropped_units) for f in forms.forms.values()]
-    if len(np.unique(units[~np.isnan(units)])) <= 20:
-        fleiss = fleiss_kappa(slots)
-        rows.append(_row(panel, "Fleiss' kappa", fleiss, fleiss.units, fleiss.dropped_units))
-        if panel.persons:
-            pairwise = mean_pairwise_kappa(units, "quadratic")
-            rows.append(_row(panel, "Cohen's kappa, quadratic, mean of pairs", pairwise, units.shape[1], 0))
+    values = np.unique(units[~np.isnan(units)])
+    if len(values) <= MAX_CATEGORIES:
+        rows += _kappa_rows(panel, units, slots, "quadratic", clustered=clusters is not None)
+        if clusters is not None:
+            codes = np.where(np.isnan(units), np.nan, np.searchsorted(values, units))
+            rows += _chance_free_rows(panel, code_counts(codes, len(values)), clusters)
     notes = human_note(panel)
     if slots is not units:
         notes.append(
@@ -114,9 +129,38 @@ def agreement(
         )
     if not panel.persons:
         notes.append(f"Only the one-way ICC is computed: {panel.nameless}.")
-    method = f"{forms.method}. Alpha: {krippendorff.method}. Confidence intervals assume independent outputs."
-    settings = f"draws:{draws}|of:{bootstrap}|seed:{seed}"
-    return _table(panel, rows, method, f"raters:{len(ratings)}|aspect:{panel.aspect}|{settings}", notes)
+    end = " Confidence intervals assume independent outputs."
+    settings = f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|of:{bootstrap}|seed:{seed}"
+    if clusters is not None:
+        notes.append(f"Confidence intervals are over clusters of outputs: {panel.cluster_column}.")
+        end, settings = "", f"raters:{len(ratings)}|aspect:{panel.aspect}|level:{level}|clusters:{panel.cluster_column}"
+    of = "parts" if panel.data is not None and has_parts(panel.data.samples) else "outputs"
+    return _table(panel, rows, f"{forms.method}. Alpha: {krippendorff.method}.{end}", settings, notes, of)
+
+
+def _kappa_rows(
+    panel: Panel, units: Array, slots: Array, weights: Literal["none", "quadratic"], *, clustered: bool
+) -> list[Row]:
+    """Return Fleiss' kappa, and Cohen's where annotators have IDs."""
+    fleiss = fleiss_kappa(slots)
+    rows = [_row(panel, "Fleiss' kappa", fleiss, fleiss.units, fleiss.dropped_units)]
+    if panel.persons:
+        name = "Cohen's kappa, quadratic, mean of pairs" if weights == "quadratic" else "Cohen's kappa, mean of pairs"
+        rows.append(_row(panel, name, mean_pairwise_kappa(units, weights), units.shape[1], 0))
+    for row in rows if clustered else []:
+        row["reason"] = row["reason"] or "no confidence interval is computed for kappas"
+    return rows
+
+
+def _chance_free_rows(panel: Panel, counts: Array, clusters: Ints | None) -> list[Row]:
+    """Return AC1 and the agreement of two annotators, which do not fall where nearly all ratings are equal."""
+    alone = int((counts.sum(axis=1) == 1).sum())
+    nominal = set_distances(np.eye(counts.shape[1]), "nominal")
+    figures = {
+        "Gwet's AC1": ac1_of_counts(counts, clusters),
+        "agreement of two annotators": pair_agreement(counts, nominal, clusters),
+    }
+    return [_row(panel, name, figure, figure.n, alone) for name, figure in figures.items()]
 
 
 def _class_agreement(panel: Panel) -> Table:
@@ -133,49 +177,18 @@ def _class_agreement(panel: Panel) -> Table:
             "Krippendorff's alpha (Jaccard distance)": alpha_of_counts(counts, jaccard, clusters),
             "mean Jaccard similarity of two annotators": pair_agreement(counts, jaccard, clusters),
         }
+        rows = [_row(panel, name, figure, figure.n, left_out) for name, figure in figures.items()]
     else:
-        nominal = set_distances(members, "nominal")
-        figures = {
-            "Krippendorff's alpha (nominal)": alpha_of_counts(counts, nominal, clusters),
-            "Gwet's AC1": ac1_of_counts(counts, clusters),
-            "agreement of two annotators": pair_agreement(counts, nominal, clusters),
-        }
-    rows = [_row(panel, name, figure, figure.n, left_out) for name, figure in figures.items()]
-    if panel.scale.kind == "nominal":
+        nominal = alpha_of_counts(counts, set_distances(members, "nominal"), clusters)
         slots = units if not np.isnan(units).any() else side_by_side(units)
-        fleiss = fleiss_kappa(slots)
-        rows.append(_row(panel, "Fleiss' kappa", fleiss, fleiss.units, fleiss.dropped_units))
-        if panel.persons:
-            pairwise = mean_pairwise_kappa(units)
-            rows.append(_row(panel, "Cohen's kappa, mean of pairs", pairwise, int(counts.any(axis=1).sum()), 0))
+        rows = [
+            _row(panel, "Krippendorff's alpha (nominal)", nominal, nominal.n, left_out),
+            *_chance_free_rows(panel, counts, clusters),
+            *_kappa_rows(panel, units[:, counts.any(axis=1)], slots, "none", clustered=False),
+        ]
     over = "clusters of outputs" if clusters is not None else "outputs"
     method = f"95% confidence intervals over {over}: {INTERVALS}"
     return _table(panel, rows, method, f"raters:{len(cube)}|aspect:{panel.aspect}|scale:{panel.scale.kind}")
-
-
-def _part_agreement(panel: Panel, level: str) -> Table:
-    """Alpha of ratings of the parts of outputs, which are not independent: its interval is over the outputs."""
-    cube = ratings_of(panel, "agreement").reshape(rater_count(panel), -1)
-    values = np.unique(cube[np.isfinite(cube)])
-    if level not in ("nominal", "interval") or len(values) > MOST_PART_VALUES:
-        raise NeedsMissing(
-            f"parts of outputs: alpha takes the level nominal or interval, and at most {MOST_PART_VALUES} values.",
-            code="unsuited_option",
-        )
-    codes = np.where(np.isfinite(cube), np.searchsorted(values, np.nan_to_num(cube, nan=values[0])), np.nan)
-    counts = code_counts(codes, len(values))
-    clusters = panel.row_codes(np.arange(counts.shape[0]) % panel.n_inputs)
-    same = set_distances(np.eye(len(values)), "nominal")
-    apart = (values[:, None] - values[None, :]) ** 2 if level == "interval" else same
-    figures = {
-        f"Krippendorff's alpha ({level})": alpha_of_counts(counts, apart, clusters),
-        "Gwet's AC1": ac1_of_counts(counts, clusters),
-        "agreement of two annotators": pair_agreement(counts, same, clusters),
-    }
-    alone = int((counts.sum(axis=1) == 1).sum())
-    rows = [_row(panel, name, figure, figure.n, alone) for name, figure in figures.items()]
-    settings = f"raters:{len(cube)}|aspect:{panel.aspect}|level:{level}"
-    return _table(panel, rows, f"95% confidence intervals over clusters of outputs: {INTERVALS}", settings, of="parts")
 
 
 def _table(
@@ -203,7 +216,7 @@ def _row(panel: Panel, name: str, result: Any, units: int, dropped: int) -> Row:
     """Return the row of a coefficient; kappas have no interval, nor has a value that is equal in all resamples."""
     low, high, reason = float(getattr(result, "low", np.nan)), float(getattr(result, "high", np.nan)), result.reason
     if low == high:
-        low, high, reason = np.nan, np.nan, "no confidence interval: the ratings of an output never differ"
+        low, high, reason = np.nan, np.nan, NO_DIFFERENCE
     return {
         "coefficient": name,
         "aspect": panel.aspect,

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.errors import DataError
 from nlgauge.kernels.kinds import ordinal, tally
+from nlgauge.stats.agreement.classes import disagreement_interval
 from nlgauge.stats.agreement.rater_units import as_units
 from nlgauge.types import Array, Ints
 
@@ -35,7 +36,10 @@ _VALUE_BLOCK = 512
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
-    """Krippendorff's alpha with its confidence interval over units; NaN with the reason where it is undefined."""
+    """Krippendorff's alpha with its confidence interval over units or clusters of units.
+
+    `reason` explains why a value or an interval is NaN.
+    """
 
     value: float
     low: float
@@ -55,6 +59,7 @@ class _Pairable:
     kind: Ints  # of each rating in the list
     code: Ints
     values: Array
+    of_unit: Ints  # kind of each unit; -1 for units without a pair of ratings
 
     @property
     def units(self) -> int:
@@ -71,6 +76,7 @@ def alpha(
     rng: np.random.Generator | None = None,
     draws: int = 1000,
     bootstrap: Bootstrap = "units",
+    clusters: ArrayLike | None = None,
 ) -> Alpha:
     """Compute Krippendorff's alpha.
 
@@ -90,6 +96,10 @@ def alpha(
         the interval covers other units. "pairs" is the bootstrap of Krippendorff (2006), used by the KALPHA macro and
         by evalica: it draws the disagreement of each pair of ratings from all pairs and keeps the expected disagreement
         fixed; values below -1 are set to -1.
+    clusters : array of int, optional
+        Cluster of each unit: trials of one input or texts about one document are not independent. The interval is then
+        the score interval of the disagreement with the effective sample size of its jackknife variance over clusters;
+        no random numbers are drawn.
 
     Returns
     -------
@@ -121,7 +131,10 @@ def alpha(
         reason = "all ratings are equal: no disagreement is expected, alpha is undefined"
     else:
         value = float(_one_minus(*_PARTS[level](data, data.times[None, :]))[0])
-        if rng is not None and units > 1:
+        if clusters is not None:
+            low, high, reason = _over_clusters(data, level, np.asarray(clusters))
+            method += ", 95% score interval with the effective sample size of the jackknife variance over clusters"
+        elif rng is not None and units > 1:
             drawn = _BOOTSTRAPS[bootstrap](data, level, rng, draws)
             available = drawn[~np.isnan(drawn)]  # some draws have no expected disagreement
             low, high = np.quantile(available, [0.025, 0.975]) if available.size else (np.nan, np.nan)
@@ -132,28 +145,39 @@ def alpha(
 def _pairable(table: Array) -> _Pairable:
     # Sorted with missing values last and one representation of 0 and NaN, so that equal units have equal bytes.
     by_unit = np.ascontiguousarray(np.sort(np.where(np.isnan(table), np.nan, table + 0.0).T, axis=1))
-    first, times = distinct_rows(by_unit.view(np.uint64))
+    first, times, kind_of_unit = distinct_rows(by_unit.view(np.uint64))
     by_unit = by_unit[first]
     given = ~np.isnan(by_unit)
     sizes = given.sum(axis=1)
     selected = np.argsort(sizes, kind="stable")[np.count_nonzero(sizes < 2) :]  # of one size after the other: quicker
     given, by_unit = given[selected], by_unit[selected]
+    place = np.full(len(sizes), -1)
+    place[selected] = np.arange(len(selected))
     kind, _ = np.nonzero(given)
     values, code = np.unique(by_unit[given], return_inverse=True)
     return _Pairable(
-        times[selected].astype(np.float64), sizes[selected].astype(np.float64), kind, code.reshape(-1), values
+        times[selected].astype(np.float64),
+        sizes[selected].astype(np.float64),
+        kind,
+        code.reshape(-1),
+        values,
+        place[kind_of_unit],
     )
 
 
-def distinct_rows(rows: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """Return the first row of each kind, in order of appearance, and the number of rows of that kind."""
+def distinct_rows(rows: NDArray[np.uint64]) -> tuple[Ints, Ints, Ints]:
+    """Return the first row of each kind, in order of appearance, the number of rows of that kind, and the kind of each
+    row.
+    """
     order = np.lexsort(rows.T)
     ordered = rows[order]
     starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(rows)])
     first = order[starts]  # the sort is stable
     times = np.diff(np.append(starts, len(rows)))
     by_first = np.argsort(first)
-    return first[by_first], times[by_first]
+    kinds = np.empty(len(rows), np.int64)
+    kinds[order] = np.repeat(np.argsort(by_first), times)
+    return first[by_first], times[by_first], kinds
 
 
 def _over_units(data: _Pairable, level: Level, rng: np.random.Generator, draws: int) -> Array:
@@ -174,6 +198,33 @@ def _over_pairs(data: _Pairable, level: Level, rng: np.random.Generator, draws: 
         blocks = _resampled(times, pairs, draws, rng, max(1, _BLOCK // max(pairs, times.size)))
         result -= np.concatenate([counts @ values for counts in blocks]) * 2.0 / (expected * (size - 1.0))
     return np.maximum(result, -1.0)
+
+
+def _over_clusters(data: _Pairable, level: Level, clusters: Ints) -> tuple[float, float, str]:
+    """Return the ends of the interval over clusters, and the reason why there is none.
+
+    Distances are divided by that of the two extreme values, so that the disagreement is a share. Squared distances have
+    heavier tails than shares: their variance is multiplied by C / (C - 2), as in Fisher's variance of an intraclass
+    correlation of C units.
+    """
+    paired = data.of_unit >= 0
+    kinds, code = data.of_unit[paired], np.unique(clusters[paired], return_inverse=True)[1].reshape(-1)
+    many, width = int(code.max()) + 1, data.times.size
+    left = []
+    block = max(1, _BLOCK // max(data.code.size, width))
+    for start in range(0, many, block):
+        inside = (code >= start) & (code < start + block)
+        rows = min(block, many - start)
+        cells = np.bincount((code[inside] - start) * width + kinds[inside], minlength=rows * width)
+        left.append(1.0 - _one_minus(*_PARTS[level](data, data.times - cells.reshape(rows, width))))
+    whole = data.times[None, :]
+    observed, expected = (float(part[0]) / float(data.times @ data.sizes) for part in _PARTS[level](data, whole))
+    scores = _mid_ranks(data, whole)[0] if level == "ordinal" else data.values
+    largest = max(float(_DISTANCES[level](scores[-1:], scores[:1])[0]), observed)
+    ratios = np.concatenate(left)
+    if level != "nominal":
+        ratios = ratios.mean() + (ratios - ratios.mean()) * np.sqrt(many / max(many - 2, 1))
+    return disagreement_interval(observed / largest, expected / largest, ratios)
 
 
 def _resampled(times: Array, size: int, draws: int, rng: np.random.Generator, block: int) -> Iterator[Array]:

@@ -97,18 +97,36 @@ def of_disagreement(
     observed, expected = (float(v) for v in parts(total))
     if not expected > 1e-12:
         return Figure(np.nan, n=n, reason="all values are one class: no disagreement is expected")
-    value = 1 - observed / expected
-    clusters = len(sums)
-    if clusters < CLUSTERS:
-        return Figure(value, n=n, reason=_too_few(clusters))
     with np.errstate(invalid="ignore", divide="ignore"):
         seen, chance = parts(total - sums)
         left = seen / chance
+    low, high, reason = disagreement_interval(observed, expected, left, rows, level)
+    return Figure(1 - observed / expected, low, high, n, reason=reason)
+
+
+def disagreement_interval(
+    observed: float, expected: float, left: Array, rows: float = float("inf"), level: float = 0.95
+) -> tuple[float, float, str]:
+    """Return the interval of 1 - observed / expected disagreement, or NaN and the reason why there is none.
+
+    Parameters
+    ----------
+    observed, expected : float
+        Disagreement, at most 1.
+    left : array
+        Their ratio without each cluster in turn.
+    rows : float
+        Rows that count as independent at most.
+    level : float
+    """
+    clusters = len(left)
+    if clusters < CLUSTERS:
+        return np.nan, np.nan, too_few_clusters(clusters)
     if not np.isfinite(left).all():
-        return Figure(value, n=n, reason="it hangs on one output")
+        return np.nan, np.nan, "it hangs on one output"
     variance = (clusters - 1) / clusters * ((left - left.mean()) ** 2).sum() * expected**2
-    low, high = share_interval(observed, variance, min(rows, float("inf")), clusters, level)
-    return Figure(value, 1 - high / expected, min(1.0, 1 - low / expected), n)
+    low, high = share_interval(observed, variance, rows, clusters, level)
+    return 1 - high / expected, min(1.0, 1 - low / expected), ""
 
 
 def share_interval(share: float, variance: float, rows: float, clusters: int, level: float) -> tuple[float, float]:
@@ -124,7 +142,8 @@ def share_interval(share: float, variance: float, rows: float, clusters: int, le
     return float(low), float(high)
 
 
-def _too_few(clusters: int) -> str:
+def too_few_clusters(clusters: int) -> str:
+    """Return the reason why so few clusters have no interval."""
     return f"{clusters} independent outputs; an interval needs {CLUSTERS}"
 
 
@@ -146,7 +165,7 @@ def class_share(hits: Array, below: Array, level: float = 0.95, f1: bool = False
     cells = np.stack([hits, below - hits], axis=-1)
     cells = cells[below > 0]
     if len(cells) < n and len(cells) < CLUSTERS:
-        return Figure(shown, n=int(n), hits=int(x), reason=_too_few(len(cells)))
+        return Figure(shown, n=int(n), hits=int(x), reason=too_few_clusters(len(cells)))
 
     def figure(counts: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -191,7 +210,7 @@ def macro(hits: Array, below: Array, level: float = 0.95, f1: bool = False) -> F
         few = int((n < FEWEST).sum())
         return Figure(value, n=rows, reason=f"{few} of {len(n)} classes have fewer than {FEWEST} rows")
     if clusters < CLUSTERS:
-        return Figure(value, n=rows, reason=_too_few(clusters))
+        return Figure(value, n=rows, reason=too_few_clusters(clusters))
     left = mean(x - hits, n - below)
     variance = float((clusters - 1) / clusters * ((left - left.mean()) ** 2).sum())
     scale = len(n)
@@ -213,7 +232,7 @@ def paired_gain(right: Array, baseline: Array, level: float = 0.95) -> Figure:
     value = float((right[:, 0].sum() - baseline[:, 0].sum()) / n)
     clusters = len(right)
     if clusters < CLUSTERS:
-        return Figure(value, n=int(n), reason=_too_few(clusters))
+        return Figure(value, n=int(n), reason=too_few_clusters(clusters))
     deviations = right[:, 0] - baseline[:, 0] - value * right[:, 1]
     variance = float(clusters / (clusters - 1) * (deviations**2).sum() / n**2)
     # One discordant row of either kind more, as Agresti and Min (2005): no width of zero where none is seen.

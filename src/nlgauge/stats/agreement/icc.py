@@ -7,18 +7,22 @@ single rating and, with k, for the mean of k annotators.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import fdtrc, fdtri
+from scipy.special import fdtrc, fdtri, stdtrit
 
+from nlgauge.stats.agreement.classes import too_few_clusters
 from nlgauge.stats.agreement.rater_units import as_units
-from nlgauge.types import Array, Mask
+from nlgauge.stats.agreement.two_by_two import CLUSTERS
+from nlgauge.types import Array, Ints, Mask
 
 FORMS = ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)", "ICC(A,k)", "ICC(C,k)")
 TAIL = 0.975  # for 95% intervals
+MAX_GROUPS = 400  # left out in turn; of more clusters, neighbors are left out together
 
+NO_DIFFERENCE = "no confidence interval: the ratings of an output never differ"
 _ANONYMOUS = "raters have no identity"
 
 
@@ -51,7 +55,14 @@ class Icc:
         return self.forms[name]
 
 
-def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anonymous: str = _ANONYMOUS) -> Icc:
+def icc(
+    ratings: ArrayLike,
+    *,
+    persons: bool = True,
+    unequal: bool = False,
+    anonymous: str = _ANONYMOUS,
+    clusters: ArrayLike | None = None,
+) -> Icc:
     """Compute the six intraclass correlations of annotators.
 
     Parameters
@@ -64,6 +75,9 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anon
         Compute the one-way forms from all rated units, with the average number of raters k0 in place of k.
     anonymous : str, optional
         Why a row is not one annotator.
+    clusters : array of int, optional
+        Cluster of each unit: trials of one input or texts about one document are not independent. The intervals then
+        come from a jackknife over clusters, for these annotators, and there is no F test.
 
     Returns
     -------
@@ -73,7 +87,8 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anon
 
     Notes
     -----
-    Shrout and Fleiss (1979) and McGraw and Wong (1996); intervals from F distributions.
+    Shrout and Fleiss (1979) and McGraw and Wong (1996); intervals from F distributions. Jackknife intervals are
+    Student's on the scale log F = -log(1 - ICC(k)), on which ICC(1) and ICC(k) have the same value.
 
     Examples
     --------
@@ -98,16 +113,53 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anon
     forms = {form.name: form for form in (*one_way, *two_way)}
     units = int(one_way_units.sum())
     raters = _k0(given[:, one_way_units].sum(axis=0).astype(np.float64)) if units > 1 else np.nan
-    return Icc(
-        forms={name: forms[name] for name in FORMS},
-        units=units,
-        dropped_units=table.shape[1] - units,
-        raters=raters,
-        method=_method(
-            "" if persons else anonymous, unequal, f"{units} of {table.shape[1]} units, {raters:.4g} raters per unit"
-        )
-        + ", 95% F intervals",
+    method = _method(
+        "" if persons else anonymous, unequal, f"{units} of {table.shape[1]} units, {raters:.4g} raters per unit"
     )
+    result = Icc({name: forms[name] for name in FORMS}, units, table.shape[1] - units, raters, method)
+    if clusters is None:
+        return replace(result, method=f"{method}, 95% F intervals")
+    used, code = table[:, one_way_units], np.asarray(clusters)[one_way_units]
+    return _over_clusters(result, used, code, persons=persons, unequal=unequal)
+
+
+def _over_clusters(whole: Icc, table: Array, clusters: Ints, *, persons: bool, unequal: bool) -> Icc:
+    """Replace the F intervals by those of a jackknife over clusters of units."""
+    code = np.unique(clusters, return_inverse=True)[1].reshape(-1)
+    many = int(code.max(initial=-1)) + 1
+    code //= max(1, -(-many // MAX_GROUPS))
+    groups = int(code.max(initial=-1)) + 1
+    reason = "" if many >= CLUSTERS else too_few_clusters(many)
+    left = [icc(table[:, code != g], persons=persons, unequal=unequal) for g in range(0 if reason else groups)]
+    forms = {}
+    for name, form in whole.forms.items():
+        limits, why = (np.nan, np.nan), reason
+        if not why:
+            average = name.replace("1)", "k)")
+            logs = np.array([_log_f(each[average].value) for each in (whole, *left)])
+            limits, why = _jackknife_limits(logs, name, whole.raters)
+        known = replace(form, f=np.nan, df1=np.nan, df2=np.nan, p=np.nan, low=limits[0], high=limits[1])
+        forms[name] = known if form.reason else replace(known, reason=why)
+    return replace(whole, forms=forms, method=f"{whole.method}, 95% jackknife intervals over {many} clusters")
+
+
+def _log_f(average: float) -> float:
+    return -float(np.log1p(-average)) if average < 1.0 else np.inf
+
+
+def _jackknife_limits(logs: Array, name: str, raters: float) -> tuple[tuple[float, float], str]:
+    """Return the limits of a form from log F of all units and without each group of clusters."""
+    left, groups = logs[1:], len(logs) - 1
+    if not np.isfinite(logs).all():
+        differ = bool(np.isfinite(logs[0]))
+        return (np.nan, np.nan), "it hangs on one output" if differ else NO_DIFFERENCE
+    # C / (C - 2): as in Fisher's variance of an intraclass correlation of C units.
+    variance = (groups - 1) / (groups - 2) * ((left - left.mean()) ** 2).sum()
+    half = float(stdtrit(groups - 1, TAIL) * np.sqrt(variance))
+    f_low, f_high = (float(np.exp(logs[0] + side)) for side in (-half, half))
+    if name.endswith("k)"):
+        return (_average(f_low, 1.0), _average(f_high, 1.0)), ""
+    return (_single(f_low, 1.0, raters), _single(f_high, 1.0, raters)), ""
 
 
 def _one_way(table: Array, given: Mask) -> list[IccForm]:
