@@ -96,7 +96,7 @@ def test_identical_epochs_decide_a_gate_no_more_than_single_questions(repeated: 
 
 
 # Intervals of these rest on design effects of at least 1, so that trials can only widen those of one system.
-CLUSTERED = ["agreement", "intervals", "compare-pairs", "best-of", "jury", "judge-card", "estimate"]
+CLUSTERED = ["intervals", "compare-pairs", "best-of", "jury", "judge-card", "estimate"]
 MERGED = [
     "best-metric",
     "ceiling",
@@ -116,11 +116,8 @@ def test_identical_trials_make_no_interval_shorter_and_no_p_smaller(name: str) -
     once, thrice = (
         select(data).analyze(name, **MORE.get(name, (None, {}))[1]) for data in (ng.example(), with_trials())
     )
-    rows = list(thrice)
-    if name == "agreement":  # of clusters there are AC1 and the agreement of two annotators, too
-        rows = [row for row in thrice if row["coefficient"] in {r["coefficient"] for r in once}]
-    assert len(once) == len(rows)
-    for one, three in zip(once, rows, strict=True):
+    assert len(once) == len(thrice)
+    for one, three in zip(once, thrice, strict=True):
         if np.isfinite(one.get("low") or np.nan):
             assert three["high"] - three["low"] >= 0.97 * (one["high"] - one["low"])
         for column in ("p", "p_to_next"):
@@ -128,3 +125,20 @@ def test_identical_trials_make_no_interval_shorter_and_no_p_smaller(name: str) -
                 assert three[column] >= 0.9 * one[column] - 1e-6
     if name in MERGED:
         assert any("counts once" in note for note in thrice.notes)
+
+
+def test_identical_trials_leave_the_intervals_of_agreement_over_inputs_as_they_are() -> None:
+    from nlgauge.stats.agreement.alpha import alpha
+    from nlgauge.stats.agreement.icc import icc
+
+    panel = ng.example().panel()
+    cube = panel.raters[panel.aspect]
+    inputs = np.tile(np.arange(panel.n_inputs), panel.n_systems)
+    units = cube.reshape(len(cube), -1)
+    once = {"Krippendorff's alpha (interval)": alpha(units, clusters=inputs), **icc(units, clusters=inputs).forms}
+    thrice = {row["coefficient"]: row for row in with_trials().analyze("agreement", aspect=panel.aspect)}
+    for name, figure in once.items():
+        row = thrice[name]
+        assert row["n"] == 3 * units.shape[1]
+        expected = figure.value, figure.low, figure.high
+        assert (row["value"], row["low"], row["high"]) == pytest.approx(expected, abs=0.02), name
