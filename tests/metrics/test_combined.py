@@ -1,4 +1,4 @@
-"""Blends of metrics, salience, and what --metrics recommended stands for."""
+"""Blends of metrics, and salience."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import math
 import numpy as np
 import pytest
 
-import nlgauge as ng
-from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.combined.salience import DECAY, covered
-from nlgauge.scoring.plan import BY_TASK, plan, recommended_for
 
 SOURCE = "Storms closed the northern port. The port feeds three cities. A dog slept."
 ENCODER = pytest.mark.skipif(
@@ -78,18 +76,3 @@ def test_what_a_part_lacks_is_the_reason_of_the_blend() -> None:
     found = metric_from_spec("relevance").score(Batch.from_columns(["A port."], [None], None, [["A port."]]))
     assert math.isnan(found.values[0])
     assert found.reasons == {0: "no source"}
-
-
-def test_recommended_follows_what_the_samples_have() -> None:
-    assert recommended_for({"output", "source"}) == list(BY_TASK["source"])
-    assert recommended_for({"output", "source", "references"}) == ["consistency", "relevance"]
-    assert recommended_for({"output", "source", "context", "references"}) == list(BY_TASK["context"])
-    with pytest.raises(NeedsMissing, match="sources"):
-        recommended_for({"output", "references"})
-
-
-@ENCODER
-def test_recommended_is_a_word_among_metrics() -> None:
-    data = ng.load([{"system": "a", "input": "1", "output": "A port.", "source": SOURCE}])
-    assert [str(m) for m in plan(data, "recommended")] == list(BY_TASK["source"])
-    assert [str(m) for m in plan(data, ["len", "recommended"])] == ["len", *BY_TASK["source"]]

@@ -25,8 +25,9 @@ from nlgauge.registry import did_you_mean
 from nlgauge.scoring.aggregate import aggregate, check_column
 from nlgauge.scoring.outcomes import corpus_first
 from nlgauge.scoring.plan import fields_of, suggested
+from nlgauge.scoring.recommended import Task, with_recommended
 from nlgauge.scoring.score import Scored, run
-from nlgauge.scoring.stream import BATCH, is_large, look_at_all, stream, streams
+from nlgauge.scoring.stream import BATCH, first_rows, is_large, look_at_all, stream, streams
 from nlgauge.scoring.table_batches import TableFile
 from nlgauge.scoring.text_lists import TextLists
 from nlgauge.table import CommandOutput, Table
@@ -139,6 +140,7 @@ def score(
     src: Texts = None,
     context: Texts = None,
     by: str = "system",
+    task: Task | None = None,
     explain: bool = False,
     system: str | None = None,
     input: str | None = None,
@@ -158,9 +160,9 @@ def score(
     data : path, data frame, rows, Dataset, Session or sequence of str
         A table of outputs, a text file (.txt) with one output per line, or a list of outputs.
     metrics : str, Metric, function or a sequence of them, optional
-        Metrics, such as bleu,rouge-l(stem=True),file.py@mine, or `recommended` for those that agree best with human
-        ratings. Default: all fast metrics that the data allow. In Python, also a function that returns a number and
-        takes any of the parameters `output`, `reference`, `references`, `source`, `context` and `control`.
+        Metrics, such as bleu,rouge-l(stem=True),file.py@mine, or `recommended` for those that agreed best with human
+        ratings of the task. Default: all fast metrics that the data allow. In Python, also a function that returns a
+        number and takes any of the parameters `output`, `reference`, `references`, `source`, `context` and `control`.
     ref : path or sequence of paths, or sequence of str, optional
         Text file with one reference per line, if the outputs are in a text file; repeat it to add references. If the
         outputs are passed as a list: one or more references per output.
@@ -170,6 +172,8 @@ def score(
         Text file with one context per line, or a list of contexts.
     by : str, default 'system'
         Column to group by in the table of means.
+    task : str, optional
+        Task for which `recommended` chooses metrics. Default: inferred from the texts, and printed.
     explain : bool, default False
         Show token-level scores of a single output (which words are grounded) instead of the table of means. The metric
         is ctc (the default) or align-expr.
@@ -223,15 +227,19 @@ def score(
         return other  # type: ignore[no-any-return]
     chosen_engine = engine_of(engine, address)
     if size := _batch_size(data, batch, metrics, chosen_engine, file, say):
-        options: dict[str, Any] = {"out": out, "by": by, "progress": progress}
+        options: dict[str, Any] = {"out": out, "by": by, "progress": progress, "task": task}
         other = _streamed(data, metrics, size, chosen_engine, file, options)
         return other  # type: ignore[no-any-return]
     read = _read(data, texts, file)
     if isinstance(data, str | Path):
         say(" ".join(reading(_dataset(read))))
-    chosen: Any = suggested(read) if metrics is None else metrics
     check_column(read.name, by, fields_of(read).columns)
-    remarks = [] if metrics is not None else [_suggested(chosen)]
+    chosen, remarks = with_recommended(
+        metrics, task, lambda: read.batch if isinstance(read, TextLists) else Batch.of(read)
+    )
+    if chosen is None:
+        chosen = suggested(read)
+        remarks = [_suggested(chosen)]
     tick = None if progress is None else lambda done, total, metric: progress(metric, done, total)
     scored = run(read, chosen, progress=tick, workers=workers)
     lost = _lost(scored.table) if scored.without_values else ""
@@ -295,19 +303,13 @@ def _streamed(
     encoding, progress = roles.pop("encoding", None), options["progress"]
     roles = {role: names if isinstance(names, str) else "+".join(names) for role, names in roles.items()}
     tick = None if progress is None else lambda read, of, rows: progress(f"{rows:,} rows", read, of)
+    table = TableFile(Path(data), encoding)
+    chosen, recommended = with_recommended(metrics, options["task"], lambda: first_rows(table, roles))
     with using(engine):
-        done = stream(
-            TableFile(Path(data), encoding),
-            metrics,
-            options["out"],
-            batch=size,
-            by=options["by"],
-            columns=roles,
-            progress=tick,
-        )
+        done = stream(table, chosen, options["out"], batch=size, by=options["by"], columns=roles, progress=tick)
     lost = _lost(done.table)
     remarks = [f"{data}: {done.rows:,} rows in batches of {size:,}"]
-    remarks += [] if metrics is not None else [_suggested(done.metrics)]
+    remarks += recommended if metrics is not None else [_suggested(done.metrics)]
     remarks += [f"batches completed by an earlier run: {done.resumed}"] if done.resumed else []
     if again := getattr(engine, "lost", 0):
         remarks.append(f"{again} batches were restarted, because their worker or machine was lost")

@@ -32,6 +32,7 @@ HINTS = {
     "prometheus": _JUDGE.format("model='…'"),
     "questeval": _MODEL,
     "ragas": "is a package of several metrics; factcheck is the counterpart of its faithfulness.",
+    "recommended": "is a choice of metrics for `nlgauge score`, and not a metric.",
     "selfcheckgpt": _FACTS.format("other samples of the same model can be the source"),
     "semscore": "is the cosine of two sentence embeddings and is not included; bertscore compares tokens.",
     "summac": "has two variants: summac-zs and summac-conv.",

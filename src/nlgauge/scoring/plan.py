@@ -23,12 +23,6 @@ NEED_NAMES = {
     "context": "contexts",
     "control": "control attributes",
 }
-RECOMMENDED = "recommended"  # as a name of metrics
-BY_TASK = {
-    "source": ("consistency", "salience"),
-    "references": ("consistency", "relevance"),
-    "context": ("ctc(aspect='engagingness', formula='chosen')", "ctc(aspect='groundedness', formula='chosen')"),
-}
 
 
 class Fields(NamedTuple):
@@ -60,9 +54,6 @@ def plan(data: Samples, metrics: Sequence[MetricLike] | MetricLike) -> list[Metr
     requested = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
     if not requested:
         raise NlgaugeError("no metrics to score with; `nlgauge list metrics` shows all.")
-    requested = [
-        spec for each in requested for spec in (recommended_for(fields.has) if each == RECOMMENDED else [each])
-    ]
     metrics_by_name: dict[str, Metric] = {}
     for metric in parse(requested, allow_code=True):
         if metrics_by_name.setdefault(str(metric), metric) != metric:
@@ -71,19 +62,6 @@ def plan(data: Samples, metrics: Sequence[MetricLike] | MetricLike) -> list[Metr
     for metric in metrics_by_name.values():
         metric.ready()
     return list(metrics_by_name.values())
-
-
-def recommended_for(has: set[str]) -> list[str]:
-    """What agreed best with people on sets that chose it (docs/metric_choice.md), by what the samples have: a context
-    is a dialogue, a source with references a summary; without a reference only what needs none.
-    """
-    task = "context" if "context" in has else "references" if {"source", "references"} <= has else "source"
-    if task not in has:
-        raise NeedsMissing(
-            "'recommended' needs sources (summaries: consistency, and with references relevance) or contexts "
-            "(dialogue); for outputs and references only, name metrics, such as rouge-l,bertscore."
-        )
-    return list(BY_TASK[task])
 
 
 def parse(metrics: Sequence[MetricLike], *, allow_code: bool = False) -> list[Metric]:

@@ -17,14 +17,15 @@ from typing import Any
 from nlgauge.data.peek import Peek
 from nlgauge.engines import current
 from nlgauge.errors import DataError, NlgaugeError
-from nlgauge.metrics import Metric, metric_from_spec
+from nlgauge.metrics import Batch, Metric, metric_from_spec
 from nlgauge.options import option
 from nlgauge.scoring.outcomes import Sums
-from nlgauge.scoring.plan import RECOMMENDED, Fields, plan, suggested
+from nlgauge.scoring.plan import Fields, plan, suggested
+from nlgauge.scoring.recommended import is_recommended
 from nlgauge.scoring.score_batch import score_batch
 from nlgauge.scoring.scored_parts import ScoredParts
 from nlgauge.scoring.table_batches import FORMATS, BatchPlace, TableFile, TableRows
-from nlgauge.scoring.text_columns import TextColumns
+from nlgauge.scoring.text_columns import INFERENCE_ROWS, TextColumns
 from nlgauge.table import Table
 
 BATCH = 20_000
@@ -61,8 +62,15 @@ def is_large(path: Path) -> bool:
 
 def look_at_all(metrics: Sequence[str]) -> list[str]:
     """Return the metrics that need all outputs at once, so that they cannot be scored in batches."""
-    named = [name for name in metrics if name != RECOMMENDED]  # which are scored one by one
+    named = [name for name in metrics if not is_recommended(name)]  # none of those needs all outputs
     return [name for name in named if metric_from_spec(name, allow_code=True).facts.corpus]
+
+
+def first_rows(file: TableFile, columns: Mapping[str, str]) -> Batch:
+    """Return the first rows of a file as samples."""
+    file.check()
+    texts = TextColumns.of(file, dict(columns), "system")
+    return texts.batch(next(iter(file.batches(INFERENCE_ROWS))))
 
 
 def stream(
