@@ -146,7 +146,7 @@ def summary(text: str) -> str:
 
 
 def descriptions(text: str) -> dict[str, str]:
-    """Return what a docstring says of each parameter or attribute, each on one line.
+    """Return the description of each parameter or attribute of a docstring, each on one line.
 
     >>> descriptions("Add.\\n\\nParameters\\n----------\\nx, y : int\\n    Numbers\\n    to add.")
     {'x': 'Numbers to add.', 'y': 'Numbers to add.'}

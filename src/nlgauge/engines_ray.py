@@ -63,7 +63,7 @@ class Ray:
         cores = gpus or self._has("CPU")
         size = 1 if alone else max(1, len(listed) // (CHUNKS * cores))
         chunks = [listed[at : at + size] for at in range(0, len(listed), size)]
-        # Ray's own retries have no end where the memory is short; max_calls=0: the process stays, with its model.
+        # Ray would retry forever if memory is short; with max_calls=0, the process keeps running with its model loaded.
         needs = {"num_gpus": 1, "max_calls": 0} if gpus else {"num_cpus": 1}
         task, shared = ray.remote(max_retries=0, **needs)(_chunk), [_sent(ray, work)]
         begun: deque[tuple[Any, list[J]]] = deque()

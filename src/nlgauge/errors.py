@@ -97,7 +97,7 @@ class Refusal:
         return f"{', '.join(self.where)}: {self.reason}" if self.where else self.reason
 
     def about(self, data: str, aspect: str) -> Refusal:
-        """Return the refusal with the data and the aspect that it is about, which the sentence then names."""
+        """Return the refusal with its data set and aspect, which the message then names."""
         return replace(self, data=data, aspect=aspect, where=tuple(part for part in (data, aspect) if part))
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Refusal:
 
 
 def merge_refusals(refusals: Iterable[Refusal]) -> list[str]:
-    """Return one sentence for each reason, with all aspects of a data set that it holds for.
+    """Return one sentence per reason, with all aspects of a data set to which it applies.
 
     >>> tone, wit = (Refusal("one rater.", where=("a.csv", aspect)) for aspect in ("tone", "wit"))
     >>> merge_refusals([tone, wit, Refusal("no scores.", where=("a.csv",))])
@@ -130,8 +130,9 @@ class RowNote(str):
 class NlgaugeError(Exception):
     """A usage or data error: states what was found, where, and what to do.
 
-    It may quote what a file or a person said, so it keeps itself to one line of bounded length. `data`, `aspect`,
-    `metric`, `code` and `values` are the facts of a refusal; `refusals` are given where several are the reason.
+    It may quote the content of a file or a user's input, so it is limited to one line of bounded length. `data`,
+    `aspect`, `metric`, `code` and `values` are the facts of a refusal; `refusals` are given where several are the
+    reason.
 
     >>> str(NlgaugeError("no metric 'a\\nb'"))
     "no metric 'a\\\\nb'"
@@ -176,7 +177,7 @@ class NlgaugeError(Exception):
 
 
 class PartlyDone(NlgaugeError):
-    """Part of the work is done and kept, and the rest is not; the line says how to go on (exit code 3)."""
+    """Only part of the work is done; it is saved, and the message says how to resume (exit code 3)."""
 
 
 class DataError(NlgaugeError):
@@ -200,5 +201,5 @@ class NotHere(DataError, NeedsMissing):
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says, or the name of its kind where it says nothing."""
+    """Return the first line of an error message, or the name of the error class if it has none."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -74,7 +74,7 @@ def compared(chosen: Sequence[Study], sources: Sources, only_differs: bool, boar
 
 
 def overview(mirror: str | Path | None = None) -> Table:
-    """Return all tables and figures of the papers: what can be recomputed here, and what is missing."""
+    """Return all tables and figures of the papers: which can be recomputed here, and what is missing for the others."""
     folder = mirror_folder(mirror)
     state = {i.study: i.state for i in items() if i.study}
     rows: list[Row] = []

@@ -244,7 +244,7 @@ def _signature(limits: Mapping[str, float], drops: Mapping[str, float], looks: i
 def _agreement(
     chosen: Session, limits: Mapping[str, float], cuts: Mapping[str, float | None], level: float, notes: list[str]
 ) -> list[Row]:
-    """Figures of pass and fail, and correlations; a column of one aspect ('gpt-4-fluency') is held against that one."""
+    """Return statistics of verdicts, and correlations; a column of one aspect is compared with that aspect only."""
     rows, refused = list[Row](), list[Refusal]()
     if any(is_figure(name) for name in limits):
         found, said = _rows(chosen, refused, "verdicts", **cuts, level=level)
@@ -410,7 +410,7 @@ class _Count(NamedTuple):
 
 
 def _counts(chosen: Session) -> dict[tuple[Any, ...], _Count]:
-    """(group, judge, aspect) → how many rows people rated, and the judge of them."""
+    """(group, judge, aspect) → number of labeled rows, and number of these that the judge scored."""
     found = {}
     for part in chosen.parts:
         for aspect in chosen.aspects or part.data.aspects:
@@ -423,7 +423,7 @@ def _counts(chosen: Session) -> dict[tuple[Any, ...], _Count]:
 
 
 def _left_out(chosen: Session, rows: list[Row]) -> list[str]:
-    """Labeled outputs that a judge did not judge: whatever passed, passed without them."""
+    """State the labeled outputs without a verdict of the judge, which are excluded."""
     asked = {(r["metric"], r["aspect"]) for r in rows if r["measure"] not in ESTIMATES}
     return [
         f"{n.rated - n.judged:,} of {n.rated:,} labeled outputs"

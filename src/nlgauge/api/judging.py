@@ -321,7 +321,7 @@ def _repeat(reparse: bool, command: Sequence[str]) -> Callable[[str], str]:
 
 
 def answers_about(data: Dataset, metrics: Sequence[str]) -> list[str]:
-    """Return how far these judges can be relied on, where humans said pass or fail; else nothing."""
+    """Return the accuracy of these judges, if the human labels are pass and fail; otherwise nothing."""
     aspects = two_valued_aspects(data, data.aspects)
     if not aspects:
         return []

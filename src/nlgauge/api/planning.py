@@ -18,7 +18,7 @@ STUDIES, LABELS = "plan", "labels-needed"  # the analyses behind the verb
 
 
 def with_options_of(*names: str) -> Callable[[Callable[..., Table]], Callable[..., Table]]:
-    """Give a function of data the options of analyses, and what their docstrings say of them, as a decorator."""
+    """Decorate a function of data with the options of analyses and their descriptions."""
 
     def decorate(function: Callable[..., Table]) -> Callable[..., Table]:
         analyses = [question(name) for name in names]

@@ -81,7 +81,7 @@ COLUMN_OPTIONS = tuple(role for role in ROLES if role != "metrics")  # as of `lo
 
 
 def dataset(data: Any, columns: str | Mapping[str, Any] | None = None, labels: Any = None) -> Dataset:
-    """Return whatever holds data as a Dataset: a path, a published set by name, 'example', a frame, rows, a Session."""
+    """Convert data to a Dataset: a path, the name of a published set, 'example', a frame, rows, or a Session."""
     if columns is None and labels is None:
         if isinstance(data, Dataset):
             return data

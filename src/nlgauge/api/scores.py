@@ -56,7 +56,7 @@ class ScoredDataset(Dataset):
 
     Notes
     -----
-    Frames and tables are made when they are first asked for: `values` needs none of them.
+    Frames and tables are created at the first access: `values` needs none of them.
     """
 
     tables: list[Table] = field(default_factory=list, compare=False)
@@ -108,7 +108,7 @@ class ScoredDataset(Dataset):
         return self.only_metrics([metric]).scores[metric].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def __getattr__(self, name: str) -> Any:
-        """Make the frames, or the tables, when one of them is first asked for."""
+        """Create the frames, or the tables, at the first access."""
         deferred = vars(self).get("_deferred")
         if deferred is None or name not in (*DATASET_FIELDS, "tables"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

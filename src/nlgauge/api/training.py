@@ -34,8 +34,8 @@ def aligner(
 ) -> CommandOutput:
     """Train an alignment model on unlabeled text: D scores tokens, R scores whole texts (Deng et al. 2021, Appendix A).
 
-    Sentences of the text are said differently, phrases of them exchanged, and the aligner learns which. The same
-    command again goes on where it stopped. Use it with ctc(align='D', weights='DIR').
+    Sentences of the text are paraphrased, some phrases in them are replaced, and the aligner learns to detect these.
+    If a run is interrupted, the same command resumes it. Use it with ctc(align='D', weights='DIR').
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def catch_signals() -> None:
 
 
 def ended(run: Callable[[], object]) -> int:
-    """Run a command to its end, whatever that is; gives the exit code after the one line that explains it."""
+    """Run a command and return its exit code, after one line that explains an error."""
     try:
         code = _code(run)
         sys.stdout.flush()  # a full disk behind `> file` shows only now
@@ -155,6 +155,6 @@ def _whole_words(text: str) -> str:
 
 
 def _no_more(stream: object) -> None:
-    """What is left in the buffer goes nowhere, so that the interpreter does not fail on it at its end."""
+    """Discard the rest of the buffer, so that the interpreter does not fail on it at exit."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())  # type: ignore[attr-defined]

@@ -228,7 +228,7 @@ def app_of(name: str, function: Callable[..., Any]) -> typer.Typer:
 
 
 def help_of(function: Callable[..., Any]) -> str:
-    """Return the help of a command: what the docstring says before `Parameters`, its notes, and its shell examples."""
+    """Return the help of a command: the docstring before `Parameters`, its notes, and its shell examples."""
     text = inspect.cleandoc(function.__doc__ or "")
     parts = sections(text)
     blocks = [" ".join(block.split()).replace("[", "\\[") for block in parts[""].split("\n\n")]

@@ -116,7 +116,7 @@ VERBS = {
 
 
 class Group(TyperGroup):
-    """Verbs that are made when they are called; the help reads their summaries and imports none of them."""
+    """Commands that are created when they are called; the help reads their summaries without importing them."""
 
     verbs: ClassVar[dict[str, Verb]] = {}
     listing = False
@@ -161,7 +161,7 @@ def stub(name: str, verb: Verb) -> typer.Typer:
 
 
 def new_app(cls: type[TyperGroup] | None = None, **more: Any) -> typer.Typer:
-    """Return an empty app in the style of all of them."""
+    """Return an empty app in the common style."""
     return typer.Typer(
         cls=cls,
         add_completion=False,
@@ -188,7 +188,7 @@ def all_verbs() -> dict[str, Verb]:
 
 
 def build(only: str | None = None) -> typer.Typer:
-    """Return the command line; for a verb of our own, installed packages are not asked for theirs."""
+    """Return the command line; installed packages are searched only for commands that are not built in."""
     app = group_of(
         VERBS if only in VERBS else all_verbs(),
         name="nlgauge",

@@ -27,7 +27,7 @@ WIDE = 160  # columns of piped output, which is for people too, without a termin
 
 
 def console() -> Console:
-    """The screen; a file, or a pipe that nobody watches, has no width of its own unless COLUMNS gives one."""
+    """Return the console; a file or pipe has no width unless COLUMNS gives one."""
     from rich.console import Console
 
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():

@@ -47,7 +47,7 @@ def summary(data: Dataset, keep_human: bool = False) -> list[str]:
 
 
 def card(data: Dataset, keep_human: bool = False) -> list[str]:
-    """Return what the data hold, what is missing and what was assumed, then the notes on how they were read."""
+    """Return the contents of the data, missing parts and assumptions, followed by the notes on reading."""
     assumed = [assumption(data.assumed)] if data.assumed else []
     return [*headlines(data), _size(data), *assumed, *_facts(data, keep_human), *data.notes]
 

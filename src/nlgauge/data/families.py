@@ -87,7 +87,7 @@ def families_of(columns: Sequence[str], given: Families | None = None) -> dict[s
 def system_families(data: Dataset, systems: Sequence[str]) -> dict[str, Any]:
     """Return the family of each system from the declared column or pattern, else from a column named family.
 
-    A system without a value, or whose name the pattern does not match, is a family of its own. Empty without families.
+    A system without a value, or whose name does not match the pattern, forms a separate family. Empty without families.
     """
     for column in [data.family] if data.family else FAMILY_COLUMNS:
         if column in data.samples.columns:

@@ -292,7 +292,7 @@ def assumption(aspects: Sequence[str]) -> str:
 def separate_model_ratings(data: Dataset, humans: Iterable[str] = (), models: Iterable[str] = ()) -> Dataset:
     """Return the Dataset with the ratings of models as scores instead of ratings, each with a note.
 
-    `humans` and `models` are annotators that the user declares as human or as models, whatever their names.
+    `humans` and `models` are annotators that the user declares as human or as models, regardless of their names.
     """
     others = [frame["rater"].drop_nulls().unique(maintain_order=True) for frame in (data.comparisons, data.spans)]
     raters = dict.fromkeys([*data.raters, *(rater for names in others for rater in names)])

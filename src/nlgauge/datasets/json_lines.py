@@ -51,7 +51,7 @@ def mans(folder: Path, entry: Entry) -> Dataset:
 
 
 def tac(folder: Path, entry: Entry) -> Dataset:
-    """Texts are lists of sentences; a summary has no name, its place among those of its topic stands for its system."""
+    """Load TAC: texts are lists of sentences, and the position of a summary within its topic identifies its system."""
     (topics,) = records(folder / entry.files[0].path)
     rows = [
         {"topic": name, "place": place, "references": topic["references"], **given}

@@ -29,7 +29,7 @@ class OriginFile:
 
     @property
     def origin(self) -> Origin:
-        """Return the address that it is downloaded from."""
+        """Return the URL from which it is downloaded."""
         return Origin(self.repository, self.commit, self.path)
 
     @property

@@ -99,7 +99,7 @@ def describe(name: str, *, mirror: str | Path | None = None) -> CommandOutput:
 
 
 def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
-    """Facts about one set and their values: content, origin, and what is missing."""
+    """Facts about one data set: content, source, and missing parts."""
     return [
         ("set", f"{e.name}: {e.title}"),
         ("task", e.task),

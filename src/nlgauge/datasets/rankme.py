@@ -19,7 +19,7 @@ Judgement = tuple[str, str, str, str, list[tuple[str, str, float]]]  # rater, MR
 
 
 def load(folder: Path, entry: Entry, method: str, setup: int) -> Dataset:
-    """Setup 1 asked for all aspects at once, setup 2 for one at a time (other raters for each)."""
+    """In setup 1, annotators rated all aspects together; in setup 2, different annotators rated one aspect each."""
     judged = list(_judgements(folder / "rankme", METHODS[method], setup))
     texts: dict[tuple[str, str], tuple[str, str]] = {}
     long: list[tuple[str, str, str, str, float]] = []

@@ -94,7 +94,7 @@ def _rows(sources: Sources, b: Benchmark) -> RaterRows:
 
 
 def _own_rule(data: Dataset, b: Benchmark, listed: Pairs) -> str:
-    """How many listed pairs are among the thirds that `system-discrimination` takes by itself."""
+    """Count the listed pairs that are also among the thirds that `system-discrimination` selects by default."""
     unit = "output" if b.means else "rater"
     options: dict[str, Any] = {"keep_human": True, "unit": unit, "overall": b.overall, "per": "pair", "draws": 1}
     own = analyze("system-discrimination", data, b.aspects, [], **options)

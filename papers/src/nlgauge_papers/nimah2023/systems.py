@@ -204,7 +204,7 @@ def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: 
 
 @study("nimah2023", "17", title="KS on systems, summarization", sets=SUMMARIES)
 def table_17(sources: Sources) -> Ours:
-    """Compute KS of human ratings, and of metrics where their scores are at hand."""
+    """Compute the KS distance of human ratings, and of metrics whose scores are available."""
     return Ours(
         ks_table(sources, those_here(sources, BENCHMARKS[3:])[0]),
         _absent("summEval", "UniEval-summ", "Newsroom") | _titles(),

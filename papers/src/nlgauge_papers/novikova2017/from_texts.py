@@ -102,7 +102,7 @@ def compare_columns(ours: Array, theirs: Array) -> tuple[float, Mask]:
     "novikova2017", "from-texts", title="Its 21 metrics from the texts, compared with the published scores", sets=[SET]
 )
 def study(sources: Sources, only: Sequence[str] | str = ()) -> list[Table]:
-    """Every metric, or `only` some of them by the paper's names."""
+    """Return every metric, or `only` those with the given names of the paper."""
     wanted = [only] if isinstance(only, str) else list(only or HOW)
     for name in wanted:
         if name not in HOW:

@@ -59,7 +59,7 @@ def _pieces(sentence: str) -> list[str]:
 
 
 def _spread(sentences: Sequence[str], options: list[str]) -> dict[str, float]:
-    """Use all cores; the parser reads each sentence by itself, so the split does not matter."""
+    """Use all cores; the parser processes each sentence independently, so the split does not affect the results."""
     cores = os.cpu_count() or 1
     size = min(max(len(sentences) // (4 * cores), 10), 200)
     chunks = [sentences[i : i + size] for i in range(0, len(sentences), size)]

@@ -165,7 +165,7 @@ def _rows(
 
 
 def _shuffled(name: str, values: Array, human: Array, row: Row, level: float, seed: int) -> Row:
-    """The columns of the test that knows of systems and inputs."""
+    """Return the columns of the test that accounts for systems and inputs."""
     more = "" if name == "accuracy" else "_quantized"
     [p] = order_tests(values[None], human, draws=SHUFFLES, seed=seed)
     above = bool(row[name] > row[f"random{more}"] and p < level)

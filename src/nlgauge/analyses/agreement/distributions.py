@@ -1,4 +1,4 @@
-"""Does the judge say what annotators say, as a distribution, and does it side with a group of them?"""
+"""Agreement of a judge with the distribution of the annotators' ratings, and with groups of annotators."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def distributions(
 
     Notes
     -----
-    One annotator in turn is left out; the annotator and the judge are held against the shares of the others, so that
-    both face as many. Jensen-Shannon divergence lies between 0 and 1; cross-entropy adds half a vote to each value;
-    the earth mover's distance, for ordered values only, is a share of the largest one. Intervals: Student's t over
-    outputs, or clusters of them.
+    Each annotator is left out in turn. The annotator and the judge are compared with the distribution of the others,
+    so that both are compared with the same number of ratings. Jensen-Shannon divergence lies between 0 and 1;
+    cross-entropy adds half a vote to each value; the earth mover's distance, for ordered values only, is a share of
+    the largest one. Intervals: Student's t over outputs, or clusters of them.
 
     Examples
     --------

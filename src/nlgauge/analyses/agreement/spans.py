@@ -37,7 +37,7 @@ DEFINITIONS = {
 
 @dataclass(frozen=True)
 class _Text:
-    """A text and the marks of every annotator who looked at it."""
+    """A text and the marks of every annotator who annotated it."""
 
     output: str
     length: int
@@ -47,7 +47,7 @@ class _Text:
 
 @dataclass(frozen=True)
 class _Shared:
-    """Sums of marked characters in the texts that two annotators looked at, by measure."""
+    """Sums of marked characters in the texts that two annotators both annotated, by measure."""
 
     sums: dict[str, Array]  # texts × (shared, first, second)
     clusters: list[str]
@@ -74,9 +74,9 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
 
     Notes
     -----
-    F1 = 2 · shared / (characters marked by the first + by the second), from sums over all outputs that both looked
-    at; `severity` gives half credit if severities differ, as the WMT25 error-span task does. gamma = 1 − disorder of
-    the best alignment / disorder expected by chance (Mathet, Widlöcher and Métivier 2015).
+    F1 = 2 · shared / (characters marked by the first + by the second), from sums over all outputs that both annotated;
+    `severity` gives half credit if severities differ, as the WMT25 error-span task does. gamma = 1 − disorder of the
+    best alignment / disorder expected by chance (Mathet, Widlöcher and Métivier 2015).
     """
     data = choice.data
     if data.spans.is_empty():
@@ -135,7 +135,7 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
 
 def _method(level: float, units: str, draws: int) -> str:
     return (
-        "F1 of characters, from sums over all outputs that both looked at; clean: outputs in which neither marked "
+        "F1 of characters, from sums over all outputs that both annotated; clean: outputs in which neither marked "
         f"anything. {level:.0%} confidence intervals: jackknife over {units}, Student's t on the logit scale. "
         "Precision: "
         "share of the characters marked by the first that the second marked too; recall: the reverse. people: all "
@@ -198,7 +198,7 @@ def _by_marks(texts: Sequence[_Text]) -> list[str]:
 
 
 def _met(texts: Sequence[_Text]) -> dict[frozenset[str], list[_Text]]:
-    """Return the texts that both annotators of a pair looked at."""
+    """Return the texts that both annotators of a pair annotated."""
     met: dict[frozenset[str], list[_Text]] = {}
     for text in texts:
         for pair in combinations(text.marks, 2):

@@ -60,8 +60,8 @@ def independent(
 
     Notes
     -----
-    The permutation check standardizes (or ranks) each part by itself, assigns the outputs to the parts at random,
-    and counts how often they differ as much.
+    The permutation check standardizes (or ranks) each part separately, assigns the outputs to the parts at random, and
+    counts how often the difference is at least as large.
     """
     data, seed = choice.data, choice.seed
     chosen = single(measure, "independent")

@@ -54,7 +54,7 @@ def measures_study(
     scales : int or sequence of int, default (3, 5, 10)
         Numbers of levels into which scores and ratings are discretized.
     cut : {'both', 'metrics', 'human'}, default 'both'
-        What is cut: scores and ratings (`both`), `metrics` or `people` (the human ratings).
+        What to discretize: the scores (`metrics`), the human ratings (`human`), or `both`.
     redraws : int, default 10
         Number of random sets of cut points per number of levels.
 

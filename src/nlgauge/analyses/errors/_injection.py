@@ -1,4 +1,4 @@
-"""How much attack texts change what a judge says: the change in ratings, with intervals."""
+"""Effect of attack texts on a judge: the change in ratings, with confidence intervals."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ def _values(scored: Scored, name: str, blocks: int) -> Array:
 def _rows(
     metric: Metric, aspect: str, values: Array, made: Versions, limits: tuple[float, float], draws: int, seed: int
 ) -> tuple[list[Row], list[str]]:
-    """The rows of one metric, and what must be said about it."""
+    """Rows and remarks of one metric."""
     original = values[0]
     known = original[np.isfinite(original)]
     sd = float(known.std(ddof=1)) if len(known) > 1 else np.nan

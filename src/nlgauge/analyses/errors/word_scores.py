@@ -58,7 +58,7 @@ def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
 
     Notes
     -----
-    A word is wrong where more than half of the annotators who looked at the output marked one of its characters.
+    A word is labeled as wrong if more than half of the annotators of the output marked one of its characters.
     Stop words and punctuation are left out.
     """
     data = choice.data

@@ -87,7 +87,7 @@ class Rows:
         return count_system_labels(self.system, self.labeled, self.unit, expected)
 
     def lacking(self) -> str:
-        """Return what is missing for an interval; empty if nothing is."""
+        """Return the reason why there is no interval; empty if there is one."""
         n = int(self.labeled.sum())
         if n < FEWEST:
             return f"requires at least {FEWEST} labels; found {n}"

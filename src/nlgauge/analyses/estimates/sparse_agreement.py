@@ -122,7 +122,7 @@ def _rows(rows: Rows, metric: str, level: float) -> list[Row]:
 
 
 def _lacking(rows: Rows, grouping: str) -> str:
-    """Return what is missing for an interval; empty if nothing is."""
+    """Return the reason why there is no interval; empty if there is one."""
     n = int(rows.labeled.sum())
     if n > MAX_LABELS and grouping in ("global", "item"):
         return f"more than {MAX_LABELS:,} labels: use {call('analyze correlate FILE')}"

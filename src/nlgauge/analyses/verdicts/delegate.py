@@ -41,7 +41,7 @@ DRAW = re.compile(r"(.+)#\d+$")  # the column of one draw of a judge
 
 @dataclass(frozen=True)
 class RuleRequest:
-    """What was asked for. delta: of each test, after the split over verdicts and signals."""
+    """Requested options. `delta` is the error probability of each test, after the split over verdicts and signals."""
 
     error: float
     confidence: float
@@ -119,7 +119,7 @@ def delegate(
     Notes
     -----
     Learn then Test (Angelopoulos et al. 2021) with fixed-sequence testing, as in Trust or Escalate (Jung et al. 2025).
-    Thresholds are tested from the surest verdict down with exact binomial p-values, each at
+    Thresholds are tested in order, from the most confident verdict down, with exact binomial p-values, each at
     delta / (verdicts × signals); the first test that does not reject "the error rate is above the limit" ends the
     sequence. `stats.selective_rule` has the formulas and the treatment of clusters; docs/delegate.md has the simulated
     error rates.

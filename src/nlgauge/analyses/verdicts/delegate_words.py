@@ -1,4 +1,4 @@
-"""What `delegate` says: which verdicts the judge may decide alone, why not, and what goes to humans."""
+"""Sentences of `delegate`: which verdicts the judge may decide alone, why not others, and what humans must label."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WRONG = {"pass": "wrong (failed by humans)", "fail": "wrong (passed by humans)"}
 
 
 def answers(rows: Sequence[Row], policy: Policy, facts: Mapping[str, Any]) -> list[str]:
-    """Return three sentences with numbers: what the judge may decide, what is missing, what goes to humans."""
+    """Return three sentences: what the judge may decide, the labels that are missing, and what humans must label."""
     mine = {row["measure"]: row for row in rows if row["chosen"]}
     whole = mine["decided"]
     sides = [row for name, row in mine.items() if name != "decided"]

@@ -56,7 +56,7 @@ class Signal:
 
     @property
     def sign(self) -> float:
-        """Return -1 where the rule is told on the scale of one column of which lower is better."""
+        """Return -1 if the rule is stated on the scale of a column for which lower is better."""
         return self.signs[0] if len(self.columns) == 1 else 1.0
 
 

@@ -10,8 +10,9 @@
         @staticmethod
         def read(path: Path, **options: Any) -> Dataset: ...
 
-`nlgauge.load` asks every reader; a plain table (`data/load.py`) is what is left when none answers. A reader that knows
-files of one kind says so with `only` (json, zip, text or folder, see `Peek.kind`), and is not imported for others.
+`nlgauge.load` tries every reader; a file that no reader recognizes is read as a plain table (`data/load.py`). A reader
+for files of one kind declares it with `only` (json, zip, text or folder, see `Peek.kind`) and is not imported for
+others.
 """
 
 from __future__ import annotations

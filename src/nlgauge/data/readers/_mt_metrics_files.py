@@ -55,7 +55,7 @@ def lines_of(file: Path, like: list[str] | None = None) -> list[str]:
 
 
 def documents(folder: Path, lp: str) -> list[tuple[str, str]]:
-    """(domain, document) of every segment; empty when nothing is known."""
+    """Return (domain, document) of every segment; empty if unknown."""
     file = folder / "documents" / f"{lp}.docs"
     return [(words[0], words[1]) for _, words in split(file, 2)] if file.is_file() else []
 

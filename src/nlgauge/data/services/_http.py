@@ -85,7 +85,7 @@ def basic(user: str, password: str) -> dict[str, str]:
 
 
 def _reason(error: urllib.error.HTTPError) -> str:
-    """Return what an answer says of its error, in one line."""
+    """Return the error message of a response in one line."""
     try:
         said = json.loads(error.read(1 << 16))
     except (ValueError, OSError):

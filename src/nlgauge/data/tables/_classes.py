@@ -164,7 +164,7 @@ def _groups(
     explicit: Sequence[str],
     free: Sequence[str],
 ) -> list[list[str]]:
-    """Columns that share a vocabulary. Of those that nobody declares, one must be human, and its words unknown."""
+    """Columns that share a vocabulary. Without a declaration, one of them must be human, with unknown words."""
     asked = {name.removeprefix("+") for name in declared.mentioned}
     inferred = [c for c in (*free, *(n for n in named if n not in explicit)) if c in words]
     seeds = [*explicit, *(c for c in inferred if c in asked or called_rating(c) or _human(c, declared))]
@@ -195,7 +195,7 @@ def _plain_words(table: RawTable, group: Sequence[str]) -> set[str]:
 def _share(
     words: frozenset[str], book: set[str], table: RawTable, column: str, seed: str, named: Mapping[str, ScaleKind]
 ) -> bool:
-    """Whether a column speaks of the same classes: most of its words, and of several at least two."""
+    """Return whether a column has the same classes: most of its words, and at least two if it has several."""
     if named.get(column) == "multilabel":
         words, book = _labels(words), _labels(frozenset(book))  # type: ignore[assignment]
     common = len(words & book)

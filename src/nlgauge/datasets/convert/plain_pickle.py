@@ -54,7 +54,7 @@ def _no_bytes() -> bytes:
 
 
 def _no_array(*_: Any) -> None:
-    """Stand for an array whose content comes later."""
+    """Placeholder for an array whose content is read later."""
 
 
 def _class(*_: Any) -> None:

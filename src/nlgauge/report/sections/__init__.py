@@ -1,7 +1,8 @@
-"""Sections of the report: one question each, a plain answer computed from the tables, and what it does not say.
+"""Sections of the report: each answers one question from the tables, and states the limitations of the answer.
 
-A section registers itself with `@section(key, order=, question=, limitations=)`; the first look-up imports every module
-of this folder. What does not apply to the data raises NeedsMissing: the page then says why in one line.
+A section is registered with `@section(key, order=, question=, limitations=)`; the first access imports all modules of
+this folder. A section that does not apply to the data raises NeedsMissing, and the report gives the reason in one
+line.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ GATE = "input/pairwise-accuracy"
 
 @dataclass
 class ReportContext:
-    """What a section sees: the data, analyses on demand, and how much effort is wanted."""
+    """Context of a section: the data, analyses on demand, and the amount of computation."""
 
     source: Session
     quick: bool = False
@@ -46,7 +47,7 @@ class ReportContext:
 
     @property
     def one_judge(self) -> bool:
-        """Return whether the page is about one judge: human labels are pass and fail, and one column answers them."""
+        """Return whether the report is about one judge: pass/fail human labels, and one column of verdicts."""
         return self.metrics == 1 and two_valued_aspects(self.data, self.aspects) == self.aspects != []
 
     @property
@@ -56,12 +57,12 @@ class ReportContext:
 
     @property
     def ratings(self) -> str:
-        """Return what the ratings are called: human only where they are."""
+        """Return the name of the ratings; they are called human only if they are."""
         return rating_source(self.data)
 
     @property
     def draws(self) -> int:
-        """Tests of all pairs grow with the square of the metrics: fewer draws where there are many."""
+        """Return the number of draws, reduced for many metrics: the work grows with the square of their number."""
         return QUICK if self.quick or self.metrics > MANY_METRICS else FULL
 
     @property
@@ -80,7 +81,7 @@ class ReportContext:
         return max(1, self.metrics * (self.metrics - 1) // 2)
 
     def cap_draws(self, wanted: int, times: float, least: int = 50) -> int:
-        """Draws that fit into the work for one section, each so many passes over all outputs; fewer are said."""
+        """Return the number of draws that one section can afford; a note states if it is reduced."""
         made = min(wanted, max(least, int(MAX_WORK / (times * max(1, len(self.data))))))
         if made < wanted:
             self.warnings.append(
@@ -95,7 +96,7 @@ class ReportContext:
         return list(self.source.aspects or self.data.aspects)
 
     def each(self, analysis: str, **options: Any) -> list[Table]:
-        """Return the tables of an analysis, one per group and aspect; an error where it answers for none."""
+        """Return the tables of an analysis, one per group and aspect; raise an error if there are none."""
         try:
             tables, refused = self.source.ask(analysis, **options)
         except NlgaugeError as error:
@@ -106,7 +107,7 @@ class ReportContext:
         return tables
 
     def optional(self, analysis: str, **options: Any) -> list[Table]:
-        """Return tables next to others: none when they are not available, and a line that says so."""
+        """Return optional tables; if they are not available, add a line that gives the reason."""
         try:
             return self.each(analysis, **options)
         except NameUnknown:
@@ -116,14 +117,14 @@ class ReportContext:
             return []
 
     def optional_silent(self, analysis: str, **options: Any) -> list[Table]:
-        """Return tables next to others where the data have them; no line says when they do not."""
+        """Return optional tables, without a remark if they are not available."""
         try:
             return self.each(analysis, **options)
         except NeedsMissing:
             return []
 
     def about(self, table: Table) -> str:
-        """Which part of the data a table is about: its group and its aspect."""
+        """Return the part of the data to which a table refers: its group and its aspect."""
         return name_of(table, self.source.by or ())
 
     def about_refusal(self, refusal: Refusal) -> str:
@@ -161,7 +162,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page: its topic, the question that it answers, and the papers that it follows."""
+    """A section of the report: its topic, the question that it answers, and the papers on which it is based."""
 
     key: str
     order: int
@@ -183,7 +184,7 @@ class Section:
 
 @dataclass
 class Answered:
-    """A section with what it found, or with the reason why it found nothing."""
+    """A section with its results, or with the reason why there are none."""
 
     section: Section
     found: Findings
@@ -199,7 +200,7 @@ class Answered:
 def section(
     key: str, *, order: int, title: str, question: str, limitations: str, **more: Any
 ) -> Callable[[Callable[[ReportContext], Findings]], Callable[[ReportContext], Findings]]:
-    """Decorate a function as a section of the page.
+    """Register a function as a section of the report.
 
     Parameters
     ----------
@@ -226,14 +227,14 @@ def section(
 
 
 def sections() -> list[Section]:
-    """All of them, in the order of the page."""
+    """Return all sections in the order of the report."""
     return sorted((registry.get("section", key) for key in registry.names("section")), key=lambda s: s.order)
 
 
 def answer_all(run: ReportContext, first: Callable[[ReportContext], ReportAnswer] | None = None) -> list[Answered]:
-    """Every section; a wrong name is an error, anything else that is missing has a line on the page.
+    """Compute every section. An unknown name is an error; a section without results gets a line in the report.
 
-    What takes long is begun before `first` computes the answer of the first screen, and asked for last.
+    Slow analyses are started before `first` computes the answer of the first screen, and collected last.
     """
     able = [each for each in sections() if each.of_choices or run.data.aspects]
     answered, asked = [], [each for each in able if each.applies is None or each.applies(run)]
@@ -251,7 +252,7 @@ def answer_all(run: ReportContext, first: Callable[[ReportContext], ReportAnswer
 
 
 def _name_missing(run: ReportContext, answered: Sequence[Answered]) -> None:
-    """A section that speaks of aspects one by one says of which it cannot, and why."""
+    """State the aspects for which a section has no result, and the reasons."""
     every = [p.about for a in answered for p in a.found.parts if p.about and p.answer]
     every = list(dict.fromkeys([*(() if run.source.by or len(run.source.datasets) > 1 else run.aspects), *every]))
     for each in answered:
@@ -266,7 +267,7 @@ def _name_missing(run: ReportContext, answered: Sequence[Answered]) -> None:
 
 
 def _own_refusal(refused: Sequence[Refusal], parts: Sequence[Finding]) -> Refusal | None:
-    """Return the refusal of the analysis whose table comes first where the section has an answer."""
+    """Return the refusal of the analysis whose table comes first if the section has an answer."""
     kinds = list(dict.fromkeys(table.kind for part in parts for table in part.tables))
     return min(refused, key=lambda r: kinds.index(r.analysis) if r.analysis in kinds else len(kinds), default=None)
 

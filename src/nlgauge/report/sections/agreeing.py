@@ -22,8 +22,8 @@ FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, a
     title="Inter-annotator agreement and human ceiling",
     question="How well do annotators agree, and what could a perfect metric reach against their ratings?",
     cites=("krippendorff2011", "gao2025"),
-    limitations="That the ratings are right: annotators may share a mistake. A low agreement may also come from "
-    "annotators who use the scale differently.",
+    limitations="This does not show that the ratings are right: annotators may share an error. Low agreement can also "
+    "mean that annotators use the scale differently.",
 )
 def annotators(run: ReportContext) -> Findings:
     """Answer with inter-annotator agreement and the human ceiling, per aspect."""
@@ -76,8 +76,8 @@ def ceiling_of(table: Table, gate: str) -> float | None:
     question="Which metric agrees with the human ratings, by each measure?",
     cites=("gao2025",),
     applies=lambda run: not run.one_judge,
-    limitations="That the best metric is good, or that it would be best on other systems or texts. Agreement on "
-    "average hides where a metric fails: see the outputs.",
+    limitations="This does not show that the best metric is good in absolute terms, or that it is the best on other "
+    "systems or texts. Average agreement hides the outputs on which a metric fails (see Outputs).",
     prefetch=lambda run: [_spread(run)],
 )
 def agrees(run: ReportContext) -> Findings:
@@ -232,8 +232,8 @@ def _others(table: Table, gate: str) -> str:
     question="Which differences between metrics are significant?",
     cites=("gao2025", "deutsch2021"),
     applies=lambda run: not run.one_judge,
-    limitations="That metrics without a significant difference are equal: more inputs or systems may show one "
-    "(`nlgauge plan`).",
+    limitations="A difference that is not significant does not show that two metrics are equal: a larger sample may "
+    "show one (`nlgauge plan`).",
     prefetch=lambda run: [rank_ask(run), *_pairs(run)],
 )
 def real(run: ReportContext) -> Findings:

@@ -29,8 +29,8 @@ PACKAGES = ("numpy", "scipy", "polars", "plotly")
     order_for_judge=115,
     title="Data",
     question="What was evaluated?",
-    limitations="Whether these systems, inputs and annotators represent the ones you have in mind: conclusions hold "
-    "for systems and inputs like these.",
+    limitations="This does not show that the systems, inputs and annotators represent those of your application: "
+    "results generalize only to the population from which they were sampled.",
     of_choices=True,
 )
 def evaluated(run: ReportContext) -> Findings:
@@ -134,8 +134,8 @@ def without_humans(data: Dataset) -> bool:
     order=15,
     title="Metrics without human judgments",
     question="What do the metrics say without human judgments?",
-    limitations="Whether any of them is right: metrics can agree with each other and be wrong together. Human "
-    "judgments of some of these outputs would tell.",
+    limitations="This does not show that any of the metrics is right: metrics can agree with each other and share "
+    "their errors. Human ratings of some of these outputs are needed.",
     applies=lambda run: without_humans(run.data),
     of_choices=True,
 )
@@ -204,7 +204,7 @@ def metrics_alone(run: ReportContext) -> Findings:
     order=130,
     title="Citation and reproducibility",
     question="How can this report be cited and repeated?",
-    limitations="That another sample of systems, inputs or annotators would give the same numbers.",
+    limitations="This does not show that another sample of systems, inputs or annotators would give the same numbers.",
     last=True,
     of_choices=True,
 )
@@ -267,7 +267,7 @@ def _version(package: str) -> str:
     order=120,
     title="Cost of the scores",
     question="What did the scores cost?",
-    limitations="The cost elsewhere: prices and machines differ.",
+    limitations="Costs may differ elsewhere: they depend on prices and machines.",
 )
 def costs(run: ReportContext) -> Findings:
     """From columns such as `bleu seconds` or `my-judge tokens in`, and from the replies in the store of the judges."""

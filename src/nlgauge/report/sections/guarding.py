@@ -26,8 +26,9 @@ def judges_of(run: ReportContext) -> list[str]:
     title="Judge bias: position, length, formatting, self-preference",
     question="Which biases does the judge have that human annotators do not have?",
     cites=("zheng2023",),
-    limitations="Why: an effect is seen on these systems and inputs, not proved by changing texts (`nlgauge "
-    "robustness` changes them). Not found is not absent; the table says how large a bias would have been seen.",
+    limitations="This does not show the cause of an effect, which is an association on these systems and inputs "
+    "(`nlgauge analyze robustness` changes the texts). A bias that was not found may exist; the table "
+    "gives the minimum detectable bias.",
     applies=lambda run: bool(judges_of(run)),
 )
 def bias(run: ReportContext) -> Findings:
@@ -47,7 +48,7 @@ def _a_line_each(tables: list[Table]) -> Findings:
     order=48,
     title="Judge and data drift since the earlier run",
     question="Has the judge or the data changed since the earlier run?",
-    limitations="Whether the anchors stand for all outputs: a judge may shift on others and not on them.",
+    limitations="This does not show that the anchors represent all outputs: a judge may have shifted on other outputs.",
     applies=lambda run: run.earlier is not None,
 )
 def drift(run: ReportContext) -> Findings:
@@ -71,8 +72,8 @@ def panels(run: ReportContext) -> bool:
     title="Panels of judges",
     question="Is a panel of judges better than the best one?",
     cites=("verga2024",),
-    limitations="What a panel of other judges or prompts would reach. Each judge costs 1 here unless the data or the "
-    "store know its cost.",
+    limitations="This does not show the performance of panels of other judges or prompts. The cost of a judge is 1 "
+    "unless it is in the data or the cache.",
     applies=panels,
 )
 def jury(run: ReportContext) -> Findings:

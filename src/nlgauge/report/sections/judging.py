@@ -1,4 +1,4 @@
-"""Sections of a page about one judge: threshold, calibration, slices, repeated trials, labels, and what flipped."""
+"""Sections of a report on one judge: threshold, calibration, slices, repeated trials, labels, changed verdicts."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def judged(run: ReportContext) -> bool:
     order=12,
     title="Threshold of the judge's score",
     question="From which score on should an output pass?",
-    limitations="That the threshold is best for other costs: missing a failure and failing a good output count alike "
-    "here.",
+    limitations="The threshold may not be the best one for other costs: missing a failure and failing a good output "
+    "have the same cost here.",
     applies=judged,
 )
 def threshold_curve(run: ReportContext) -> Findings:
-    """Show recall and precision at every threshold, and the one of least cost."""
+    """Show recall and precision at every threshold, and the threshold with the lowest cost."""
     chosen = {run.about(t): t for t in run.each("threshold")}
     parts = []
     for table in run.each("threshold", part="curve"):
@@ -66,7 +66,8 @@ def _at(rows: dict[tuple[str, str], Row], metric: str, measure: str) -> str:
     order=14,
     title="Slices: where the judge is worst",
     question="In which parts of the data does the judge agree least with the human labels?",
-    limitations="Why: a slice may be worse for another reason than the column that names it.",
+    limitations="This does not show why a slice is worse: the cause may be something other than the column that "
+    "defines it.",
     cites=("benjamini1995",),
     applies=judged,
 )
@@ -103,7 +104,7 @@ def slices(run: ReportContext) -> Findings:
     order=16,
     title="Calibration",
     question="Is the judge's score the probability that an output passes?",
-    limitations="Calibration on other data: the share of failures may differ there.",
+    limitations="This does not show the calibration on other data, in which the share of failures may differ.",
     applies=judged,
 )
 def calibration(run: ReportContext) -> Findings:
@@ -128,11 +129,11 @@ def calibration(run: ReportContext) -> Findings:
     order=18,
     title="Test–retest reliability",
     question="Does the judge give the same verdict again?",
-    limitations="Whether the verdict is right: a judge can repeat a mistake.",
+    limitations="This does not show that a verdict is right: a judge can repeat an error.",
     applies=lambda run: judged(run) or run.one_judge,
 )
 def trials(run: ReportContext) -> Findings:
-    """Show how far repeated trials of one input agree."""
+    """Show the agreement of repeated trials of the same input."""
     tables = run.each("trials")
     return Findings([Finding(run.about(t), " ".join(t.answers), [t]) for t in tables])
 
@@ -142,11 +143,12 @@ def trials(run: ReportContext) -> Findings:
     order=19,
     title="Labels needed",
     question="How many more labels would decide whether the judge catches failures?",
-    limitations="That later labels are like those at hand: the figure assumes the same recall and share of failures.",
+    limitations="The number assumes that further labels come from the same population, with the same recall and the "
+    "same share of failures.",
     applies=lambda run: run.one_judge,
 )
 def labels(run: ReportContext) -> Findings:
-    """Say how many more labels would decide; simulated unless in a hurry."""
+    """State how many more labels are needed for a decision; simulated unless the report is a quick one."""
     answers = [] if run.answer is None else run.answer.aspects
     judges = [(a.about, a.best) for a in answers if a.best is not None]
     if not judges:
@@ -178,7 +180,7 @@ def _needed(judge: MetricAnswer) -> str:
     order=4,
     title="Verdicts that changed since the earlier run",
     question="Which verdicts changed, and in which direction?",
-    limitations="Why a verdict changed: the judge, its prompt or the outputs may have changed.",
+    limitations="This does not show why a verdict changed: the judge, its prompt or the outputs may have changed.",
     cites=("mcnemar1947",),
     applies=lambda run: run.earlier is not None and judged(run),
 )
@@ -200,7 +202,7 @@ def flipped_verdicts(run: ReportContext) -> Iterator[tuple[str, str, Table]]:
 
 
 def _flipped(run: ReportContext, metric: str, aspect: str) -> tuple[list[Row], int]:
-    """The outputs whose verdict differs, and the number of outputs with a verdict in both runs."""
+    """Return the outputs whose verdict differs, and the number of outputs with a verdict in both runs."""
     assert run.earlier is not None
     new, old = _verdicts(run.data, metric, "new"), _verdicts(run.earlier, metric, "old")
     labels = (
@@ -238,7 +240,7 @@ def _flip_words(metric: str, rows: list[Row], outputs: int) -> str:
 
 
 def _flip_table(run: ReportContext, metric: str, rows: list[Row]) -> Table:
-    """One row per flipped output, those with a human label first."""
+    """Return one row per output with a changed verdict, those with a human label first."""
     order = sorted(rows, key=lambda r: (r["human"] is None, r["new"] > r["old"]))
     table_rows: list[Row] = [
         {

@@ -49,9 +49,9 @@ class OutputTable:
     title="Outputs",
     question="On which outputs do the best metric and the human ratings disagree most?",
     cites=("novikova2017",),
-    limitations="Who is right: the metric may be fooled, the annotators may be wrong, or the reference may be bad. "
-    "Kinds of outputs are rules on words: a name that the source does not contain may be true, and a paraphrase counts "
-    "as unsupported.",
+    limitations="This does not show who is right: the metric, the annotators or the reference may be wrong. Kinds of "
+    "outputs are assigned by rules on words: a name that is not in the source may be correct, and a "
+    "paraphrase is marked as unsupported.",
 )
 def disagree(run: ReportContext) -> Findings:
     """List the outputs on which metric and human ratings disagree most, with their texts."""

@@ -18,8 +18,8 @@ from nlgauge.table import Table, grouped
     title="System ranking from pairwise comparisons",
     question="Which system is best by pairwise comparisons, and which systems are statistically indistinguishable?",
     cites=("bradley1952",),
-    limitations="Whether the inputs and the annotators stand for the ones you have in mind. Votes on one input, and "
-    "those of one annotator where annotator IDs are known, are treated as dependent.",
+    limitations="This does not show that the inputs and annotators represent those of your application. Votes on the "
+    "same input, and votes of the same annotator if annotator IDs are known, are treated as dependent.",
     applies=lambda run: run.data.comparisons.height > 0,
     of_choices=True,
 )
@@ -53,8 +53,8 @@ def choice_lines(tables: list[Table]) -> list[str]:
     title="Pairwise comparison of systems",
     question="Which system beats which, by human ratings and by the best metric?",
     cites=("nimah2023",),
-    limitations="By how much a system is better: a narrow win counts like a clear one. Win rates of few comparisons "
-    "are uncertain.",
+    limitations="This does not show by how much a system is better: a narrow win counts as much as a clear one. Win "
+    "rates from few comparisons are uncertain.",
     of_choices=True,
     applies=lambda run: len(run.data.systems) > 1,
 )
@@ -101,8 +101,8 @@ def win_words(table: Table, rated_by: str = "human comparisons") -> str:
     title="Complementarity of metrics",
     question="Do metrics measure something else than human annotators, and which few together cover most?",
     cites=("colombo2023",),
-    limitations="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it "
-    "had not seen.",
+    limitations="This does not show that a set of metrics works on other data: it was selected and evaluated on these "
+    "inputs, by cross-validation.",
     prefetch=lambda run: [("portfolio", {})],
     applies=lambda run: len(run.data.systems) > 1,
 )

@@ -25,8 +25,8 @@ from nlgauge.table import Table
     question="Which measure is reliable on these data?",
     cites=("gao2025",),
     applies=lambda run: not run.one_judge,
-    limitations="Which measure answers your question: a measure may be reliable and still answer another one. "
-    "Choose the grouping by your use first.",
+    limitations="This does not show which measure answers your question: a reliable measure may answer another one. "
+    "Choose the grouping by the intended use first.",
     prefetch=lambda run: [_trusted(run)],
 )
 def trust(run: ReportContext) -> Findings:
@@ -100,8 +100,8 @@ def _compared(run: ReportContext) -> list[str]:
     order=60,
     title="Reliability by use",
     question="For what use is a metric reliable?",
-    limitations="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one "
-    "between good and bad.",
+    limitations="This does not show how serious the errors are: a wrong choice between two nearly equal outputs "
+    "counts as much as one between a good and a bad output.",
     applies=lambda run: pass_or_fail(run) != run.aspects,  # of verdicts the first section says it, in other words
 )
 def uses(run: ReportContext) -> Findings:
@@ -121,7 +121,8 @@ def uses(run: ReportContext) -> Findings:
     question="Which assessments of the checklist does a metric pass?",
     cites=("nimah2023",),
     applies=lambda run: not run.one_judge,
-    limitations="That a pass is enough for your use: the limits are conventions, written under the table.",
+    limitations="This does not show that a passed assessment is sufficient for your use: the limits are conventions, "
+    "stated below the table.",
 )
 def checklist(run: ReportContext) -> Findings:
     """Show the metric preference checklist, and the assessments behind it."""
@@ -144,8 +145,8 @@ def checklist(run: ReportContext) -> Findings:
     question="What do rating scale and ties do to the coefficients?",
     cites=("gao2025",),
     applies=lambda run: not run.one_judge,
-    limitations="That a finer scale is a better one: ties lower some coefficients and leave others alone; compare "
-    "only scores on equally fine scales.",
+    limitations="This does not show that a finer scale is better: ties lower some coefficients and not others, so "
+    "compare only scores of the same granularity.",
 )
 def scale(run: ReportContext) -> Findings:
     """Show spread, ties and scale of ratings and scores, and judges on equally coarse scales."""

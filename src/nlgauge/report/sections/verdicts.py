@@ -18,8 +18,8 @@ def pass_or_fail(run: ReportContext) -> list[str]:
     order=5,
     title="Confusion matrix, recall and precision",
     question="How far can the judge's pass and fail be relied on?",
-    limitations="Whether the human labels are right, and whether unlabeled outputs are like the labeled ones: label "
-    "outputs drawn at random.",
+    limitations="This does not show that the human labels are right, or that unlabeled outputs are similar to the "
+    "labeled ones: label a random sample.",
     applies=lambda run: pass_or_fail(run) == run.aspects,  # next to other ratings it is not the first question
 )
 def verdicts(run: ReportContext) -> Findings:
@@ -55,7 +55,8 @@ def _words(answer: AspectAnswer | None) -> str:
     order=7,
     title="Classes: agreement and confusion matrix",
     question="Which classes does the judge get right, and which does it confuse?",
-    limitations="Whether the human classes are right. An output on which annotators split evenly is left out.",
+    limitations="This does not show that the human classes are right. Outputs on which annotators are evenly split "
+    "are excluded.",
     applies=lambda run: bool(set(run.aspects) & set(run.data.unordered)),
 )
 def classes(run: ReportContext) -> Findings:
