@@ -125,7 +125,7 @@ def load(
     >>> rows = [{"system": s, "doc": d, "coherence": c, "bleu": b}
     ...         for s, d, c, b in [("A", 1, 4, .3), ("A", 2, 5, .5), ("B", 1, 2, .1), ("B", 2, 3, .4)]]
     >>> ng.load(rows, name="mine")
-    Dataset('mine': 2 systems × 2 inputs, 4 outputs, aspects ['coherence'], 0 raters, 1 metrics)
+    Dataset('mine': 2 systems × 2 inputs, 4 outputs, aspects ['coherence'], 0 annotators, 1 metric)
     """
     declarations = {role: value for role, value in locals().items() if role in ROLES}
     return read_data(data, Declared.of(columns, declarations, data), labels, name, options)
