@@ -136,22 +136,30 @@ def size_part(kept: Kept) -> list[str]:
         "## The test of the difference of two metrics",
         "",
         "Two metrics with the same pairwise accuracy in the population; how often p < 0.05 (wanted: 0.035 to 0.055). "
-        "*Before*: the interval's standard error and degrees of freedom. Where the metrics are good at different things "
-        "(one between systems, one within), the error grows with the difference; the test corrects for this asymmetry "
-        "(Hall 1992). Strong metrics with independent errors: with 6 to 8 systems the test rejects too rarely.",
+        "*Uncalibrated*: the difference over the interval's standard error against Student's t. Where the metrics are good "
+        "at different things (one between systems, one within), the error grows with the difference, and t is too large; "
+        "where single outputs cause much of the error (strong metrics, many ties), t with few degrees of freedom rejects "
+        "too rarely. The test corrects for both (`nlgauge.stats.resampling.jackknife`).",
         "",
         *table(
-            ["metrics", "systems × inputs", "size", "before", "data sets", "within 0.035 to 0.055"],
+            ["metrics", "systems × inputs", "size", "uncalibrated", "data sets", "within 0.035 to 0.055"],
             [
-                [r["null"], size(r), ci(r), share(r["before"]), r["data sets"], within(r, 0.035, 0.055, len(rows))]
+                [
+                    r["null"],
+                    size(r),
+                    ci(r),
+                    share(r["uncalibrated"]),
+                    r["data sets"],
+                    within(r, 0.035, 0.055, len(rows)),
+                ]
                 for r in rows
             ],
         ),
         "Power, where one metric is better (rho_sys 0.9 and mu_rho 0.6 against 0.5 and 0.2):",
         "",
         *table(
-            ["systems × inputs", "power", "before", "data sets"],
-            [[size(r), ci(r), share(r["before"]), r["data sets"]] for r in powers],
+            ["systems × inputs", "power", "uncalibrated", "data sets"],
+            [[size(r), ci(r), share(r["uncalibrated"]), r["data sets"]] for r in powers],
         ),
     ]
 

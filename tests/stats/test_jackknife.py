@@ -8,7 +8,15 @@ from scipy import stats
 
 from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
 from nlgauge.stats.resampling.contrasts import difference_tests
-from nlgauge.stats.resampling.jackknife import INPUTS, SYSTEMS, input_groups, intervals, output_sets
+from nlgauge.stats.resampling.jackknife import (
+    INPUTS,
+    SYSTEMS,
+    LeaveOneOut,
+    input_groups,
+    intervals,
+    output_sets,
+    student_p,
+)
 from nlgauge.stats.resampling.rank_intervals import kendall_interval, perfect, spearman_interval
 
 MEASURES = [str(m) for m in TWELVE]
@@ -186,3 +194,50 @@ def test_inputs_of_one_document_that_fare_alike_widen_the_interval() -> None:
     single = intervals(x, z, ["item/pearson"], over="inputs")
     assert whole.high[0, 0] - whole.low[0, 0] == pytest.approx(single.high[0, 0] - single.low[0, 0])
     assert alone.high[0, 0] - alone.low[0, 0] < 0.5 * (whole.high[0, 0] - whole.low[0, 0])
+
+
+def difference(value: float, moves: np.ndarray, outputs: float) -> LeaveOneOut:
+    """A difference whose jackknife variance over systems is 1, and over sets of outputs `outputs`."""
+
+    def around(deviations: np.ndarray, size: float) -> np.ndarray:
+        n = len(deviations)
+        scaled = deviations - deviations.mean()
+        return value + scaled * np.sqrt(size * n / (n - 1) / (scaled**2).sum())
+
+    even = np.tile([-1.0, 1.0], 20)
+    return LeaveOneOut(
+        np.array([value]), around(moves, 1.0)[None], around(even, 1e-6)[None], around(even[: len(moves)], outputs)[None]
+    )
+
+
+EVEN, SKEWED = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]), np.array([-5.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("moves", [EVEN, SKEWED, -SKEWED])
+@pytest.mark.parametrize("outputs", [1e-6, 0.5, 3.0])
+def test_a_larger_difference_never_has_a_larger_p_value(moves: np.ndarray, outputs: float) -> None:
+    for sign in (-1, 1):
+        p = [student_p(difference(sign * v, moves, outputs), of_differences=True)[0] for v in np.linspace(0.0, 8, 400)]
+        assert (np.diff(p) <= 1e-12).all()
+
+
+def test_the_variance_of_single_outputs_lowers_p_values_near_the_level_but_not_very_small_ones() -> None:
+    def p(value: float, outputs: float) -> float:
+        return float(student_p(difference(value, EVEN, outputs), of_differences=True)[0])
+
+    assert p(2.0, 1.0) < 0.06
+    assert p(2.0, 1e-6) == pytest.approx(2 * stats.t.sf(2 / np.sqrt(0.87), 5), rel=0.001)
+    assert p(10.0, 1.0) == pytest.approx(p(10.0, 1e-6), rel=0.01)
+
+
+def test_p_values_of_differences_equal_the_steps_by_hand() -> None:
+    """Six systems; large values have large errors, so a negative difference counts less and a positive one no more."""
+    n, third = 6, 25 * 5.0 / 30 / np.sqrt(30) * (6 / 5) ** 1.5 * 24 / 25 * 5 / 4
+    for value in (-2.5, 2.5):
+        size = abs(value) / np.sqrt(4 / 6) * np.sqrt(4 / 6 / 0.87)
+        if value < 0:
+            a = -third * 2.5
+            size = abs(size + a * size**2 / 3 + a**2 * size**3 / 27 + a / 6)
+        size *= 1 + 2 * (stats.t.ppf(0.975, n - 1) / stats.norm.ppf(0.975) - 1) * (0.5 / 1.5) / (1 + (size / 3) ** 8)
+        p = student_p(difference(value, SKEWED, 0.5), of_differences=True)[0]
+        assert p == pytest.approx(2 * stats.t.sf(size, n - 1), rel=1e-6)
