@@ -417,10 +417,10 @@ def _mean_table(rows: list[Row]) -> list[str]:
 
 
 DESIGN_WORDS = {
-    "random": "Rows drawn at random",
+    "random": "Simple random samples",
     "clusters": f"Whole clusters of {world.CLUSTER} rows that are alike (correlation .3)",
-    "strata": "Equal numbers from strata of the judge's score",
-    "probabilities": "Known probabilities, doubtful rows more often",
+    "strata": "Stratified samples by the judge's score",
+    "probabilities": "Known sampling probabilities, higher for uncertain rows",
 }
 KIND_WORDS = {
     "verdict": "Human labels and judge verdicts: pass or fail",
@@ -429,16 +429,18 @@ KIND_WORDS = {
 }
 SEVERAL = "Beside one fair judge: that one, a second fair one, and one that says nothing, by cross-fitted regression.\n"
 CORRECTED = (
-    "Given where each verdict has at least ten labels and the judge is surely better than chance; cells where at least "
-    "half of the data sets are. Wider than labels alone unless the judge is good: PPI++ uses the same labels better.\n"
+    "The estimate requires ten labels of each verdict and a judge that is significantly better than chance; "
+    "cells in which at least half of the data sets meet this. Unless the judge is good, the interval is wider "
+    "than that from labels alone; PPI++ uses the same labels more efficiently.\n"
 )
 SYSTEMS = (
-    "400 inputs, answered by five systems of different quality. Share of data sets in which **all** intervals hold. Ranks "
-    "follow from all differences, so theirs hold more often than stated.\n"
+    "400 inputs, answered by five systems of different quality. Share of data sets in which **all** intervals "
+    "cover the true values. Ranks are derived from all differences, so that their coverage is above nominal.\n"
 )
 CORRELATIONS = (
-    "A metric's correlation with people's ratings from 1 to 5 over all rows. *Labels alone*: the same labeled rows, weighed by their "
-    "probability, without the metric's scores of the others. *Bias*: mean of the estimates less the truth.\n"
+    "A metric's correlation with people's ratings from 1 to 5 over all rows. *Labels alone*: the same labeled "
+    "rows, weighted by their probability, without the metric's scores of the other rows. *Bias*: mean of the "
+    "estimates minus the true value.\n"
 )
 GROUPS = (
     "Eight systems, 400 inputs; *abilities*: correlation of the systems' qualities with what the metric "
@@ -454,8 +456,8 @@ TRANSFER = (
     f"{TRIALS:,} data sets a line (an interval that is right shows .940 to .960). The least number of labels of a system, {PROBE_LABELS}, was chosen on other seeds: with 15 labels and verdicts coverage was .926.\n"
 )
 REAL = (
-    "Rows drawn with replacement from the 1,200 outputs that the judges scored, so that the truth is the mean of all of "
-    "them. Nothing is simulated but the draw.\n"
+    "Rows drawn with replacement from the 1,200 outputs that the judges scored, so that the true value is the "
+    "mean over all of them. Only the sampling is simulated.\n"
 )
 LEAST = (
     "**Few errors cannot give .95.** A judge's verdicts, 30 labels, recalls of .95: a passes that the judge failed and b fails that it passed "

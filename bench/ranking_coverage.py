@@ -382,9 +382,11 @@ def page(kept: dict[str, Row]) -> str:
     lines += [
         "## A system that won every comparison",
         "",
-        "*perfect*: one system never loses; *two perfect*: two lose to each other only, and are equal; *equal*: so few choices that some system wins or loses all "
-        "of its own by chance. Pairs with a system that has no finite strength are tested by their score; *found* counts all pairs that differ. Strengths of the others are around their own mean; the penalized fit makes their intervals too wide rather "
-        "than too narrow. *Not ranked*: choices on fewer than 10 inputs.",
+        "*perfect*: one system never loses; *two perfect*: two equal systems lose only to each other; *equal*: "
+        "few votes, so that some system wins or loses all comparisons by chance. Pairs that include a system "
+        "without a finite strength are tested by a score test; *found* refers to all truly different pairs. The "
+        "other strengths have mean 0; with the penalized fit, their intervals tend to be too wide. *Not ranked*: "
+        "votes on fewer than 10 inputs.",
         "",
         *table(heads, [line(r) for r in part("perfect")]),
     ]
@@ -393,7 +395,7 @@ def page(kept: dict[str, Row]) -> str:
     lines += [
         "## Other models of ties",
         "",
-        "Choices are drawn from the model that is fitted (`half`: from Davidson's).",
+        "Votes are simulated from the fitted model (for `half`, from Davidson's model).",
         "",
     ]
     lines += table(with_ties, [line(r, r["ties"]) for r in part("ties")])
@@ -429,7 +431,7 @@ def page(kept: dict[str, Row]) -> str:
         *_annotator_lines(part("annotators")),
         "## Position and style",
         "",
-        "Coverage of the advantage of the first place and of an effect of .4 of a covariate, five systems.",
+        "Coverage of the position bias and of an effect of 0.4 of a covariate, five systems.",
         "",
         *table(
             ["choices", "first place", "style", "data sets"],
@@ -452,15 +454,15 @@ def _annotator_lines(rows: list[Row]) -> list[str]:
     grid = [row for row in false if row["data sets"] == 1000]
     heads = ["systems", "votes", "annotators", "preference SD", "clustered by input", "by input and annotator"]
     return [
-        "## Annotators with preferences of their own",
+        "## Annotators with individual preferences",
         "",
-        "Annotators cast equally many votes on average; to each of them a system is worth more or less than its strength by a "
-        'normal deviate (*preference SD*, in log-odds). Cells show the share of data sets with **any** false "clearly '
-        'stronger" about other annotators, with its exact 95% CI: *clustered by input*, as where annotator IDs are '
-        "unknown, and *by input and annotator*, on the same data. Wanted: at most .05. *Strength*: coverage of 95% CIs "
-        "of strengths with both.",
+        "Annotators cast equal numbers of votes on average. For each annotator, the strength of a system deviates "
+        "by a normal random number (*preference SD*, in log-odds). Cells show the family-wise error rate with "
+        "respect to other annotators, with its exact 95% CI: *clustered by input*, as if annotator IDs were "
+        "unknown, and *by input and annotator*, on the same data. It should be at most 0.05. *Strength*: coverage "
+        "of 95% CIs of strengths with both.",
         "",
-        "Five equal systems, every vote on an input of its own:",
+        "Five equal systems, one vote per input:",
         "",
         *table(
             [*heads[1:], "strength", "data sets"],

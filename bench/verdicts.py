@@ -168,16 +168,16 @@ def page(kept: dict[str, list[Row]]) -> str:
         )
         + "). 2,000 data sets per cell up to 50 rows, 1,000 above.\n",
         *summary(plain, coarse=True),
-        f"\n*Above*: nearly all where fewer than {ENOUGH} rows of the rarer outcome are expected (the last column "
-        "counts the others): with such coarse counts an interval that never falls below .93 must hold more often.\n",
+        " rows of the rarer outcome are expected (the last column counts the others): with such small counts, an "
+        "interval whose coverage is never below 0.93 must have a higher coverage on average.\n",
         "\n`fail_recall`, the lenient judge (none: too few rows with the human label fail in most data sets):\n",
         *grid(plain, "fail_recall", "lenient"),
         "\n`kappa`, the lenient judge:\n",
         *grid(plain, "kappa", "lenient"),
         "\n## Verdicts, several rows of one conversation\n",
         "Conversations of 1 to 8 rows, verdicts and errors alike within one (correlation .3); 20, 50 and 200 "
-        "conversations, human pass rates of 0.1 to 0.9, 500 data sets per cell. Last column: intervals that take rows as "
-        "independent.\n",
+        "conversations, human pass rates of 0.1 to 0.9, 500 data sets per cell. Last column: intervals that treat "
+        "rows as independent.\n",
         *summary(of("clusters"), ["as independent"]),
         "\n## ROC area and average precision\n",
         "Normal scores (apart by .3 to 2.4, also with unequal spread), and cut into five steps; 30 to 2,000 rows. "
@@ -185,9 +185,9 @@ def page(kept: dict[str, list[Row]]) -> str:
         "held more often than stated (its binomial variance counts as 60 rows there).\n",
         *summary(areas),
         "\n## Brier's score and ECE\n",
-        "Judges that are right, too sure, too mild and too kind; 30 to 2,000 rows, 500 data sets per cell. ECE cannot "
-        "be below 0 and chance only adds to it, so its interval is held more often than stated where scores are "
-        "nearly right.\n",
+        "Judges that are calibrated, overconfident, underconfident and lenient; 30 to 2,000 rows, 500 data sets "
+        "per cell. ECE cannot be below 0 and is biased upward, so that the coverage of its interval is above "
+        "nominal for well-calibrated scores.\n",
         *summary(calibrated),
         "\n## The threshold, on rows that chose it and on others\n",
         "Agreement at the threshold of least cost: coverage of the 95 % interval on the other half, and on the half "
@@ -266,9 +266,10 @@ def first_screen(kept: dict[str, list[Row]]) -> list[str]:
                 for r in lengths
             ],
         ),
-        "\n## Badges of judges that know nothing\n",
-        "Share of 4,000 data sets in which the judge earns *reliable*. *length*: passes the longer 70% of the outputs, and "
-        "quality does not depend on length. Wanted: at most .025 (.030 with chance).\n",
+        "\n## Badges of uninformative judges\n",
+        "Share of 4,000 data sets in which the judge earns *reliable*. *length*: passes the longer 70% of the "
+        "outputs, and quality does not depend on length. The share should be at most 0.025 (0.030 with sampling "
+        "error).\n",
         *table(
             list(badges[0])[:-1],
             [[*list(r.values())[:2], f"{r['failures']:g}", *list(r.values())[3:-1]] for r in badges],
