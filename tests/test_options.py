@@ -59,7 +59,7 @@ def test_any_names_are_read_back(one: str, several: list[str], label: str, more:
     [
         ("human=coherence,fluency", "found 'fluency', expected role=column"),
         ("humans=coherence", "no role 'humans'. Did you mean 'human' or 'human_systems'?"),
-        ("system.a=b", "'system' takes no name behind a point"),
+        ("system.a=b", "'system' takes no name after a dot"),
         ("human='coherence", "whose quote has no end"),
         ("human=rating (1", "whose parenthesis has no end"),
         ("human=a++b", "expected a name of a column behind every sign"),

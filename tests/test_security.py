@@ -203,7 +203,7 @@ def test_a_judge_task_cannot_grow_without_bound(tmp_path: Path) -> None:
     lines = [f"  {b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in pairwise(names)]
     path = tmp_path / "laughs.yaml"
     path.write_text("\n".join(["task: t", "aspects:", "  a: &a [x, x, x]", *lines]))
-    with pytest.raises(NlgaugeError, match="a list or a mapping where a text or number should be"):
+    with pytest.raises(NlgaugeError, match="found a list or a mapping, expected text or a number"):
         load_task(str(path))
 
 

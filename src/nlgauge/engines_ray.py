@@ -137,7 +137,9 @@ class Ray:
             try:
                 socket.create_connection((host.strip("[]"), int(port)), timeout=REACH).close()
             except (OSError, OverflowError) as error:
-                raise NlgaugeError(f"{option('address', self.address)}: nobody listens there ({error}).") from None
+                raise NlgaugeError(
+                    f"{option('address', self.address)}: no Ray cluster answers at this address ({error})."
+                ) from None
 
     def _has(self, what: str) -> int:
         return int(self._ray.cluster_resources().get(what, 0 if what == "GPU" else 1))

@@ -144,7 +144,7 @@ def check_role(role: str, where: str, labeled: bool = False) -> None:
     if role not in ROLES:
         raise NameUnknown(f"{where}: no role '{role}'.{did_you_mean(role, ROLES)} Roles: {', '.join(ROLES)}.")
     if labeled and role not in LABELED:
-        raise DataError(f"{where}: '{role}' takes no name behind a point; only {', '.join(LABELED)} do.")
+        raise DataError(f"{where}: '{role}' takes no name after a dot; only {', '.join(LABELED)} do.")
 
 
 def write_columns(roles: Mapping[str, Any]) -> str:

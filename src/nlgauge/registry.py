@@ -92,7 +92,7 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
     if names_code(name):
         if not allow_code:
             raise NameUnknown(
-                f"'{name}' names a Python file; that is run only when you type it, never because a file says so."
+                f"'{name}' names a Python file, which is executed only if you name it yourself, not if a file names it."
             )
         path, _, inner = name.rpartition("@")
         _import_file(Path(path))

@@ -233,7 +233,7 @@ def test_people_among_the_systems_stay_out_unless_kept() -> None:
         ({"metrics": "lenght"}, NameUnknown, "Did you mean 'length'"),
         ({"metrics": "bleu"}, NeedsMissing, "'bleu' needs references"),
         ({"aspects": ["fluency", "relevance"]}, NlgaugeError, "one aspect at a time"),
-        ({"aspects": "surprise"}, NameUnknown, "nothing is known of aspect 'surprise'"),
+        ({"aspects": "surprise"}, NameUnknown, "unknown aspect 'surprise'"),
         ({"amounts": [0.0, 0.5]}, NlgaugeError, "above 0"),
         ({"amounts": []}, NlgaugeError, "above 0"),
         ({"sample": 1}, NlgaugeError, "at least 2 outputs"),

@@ -218,5 +218,5 @@ def test_a_removed_machine_costs_its_unfinished_batches(tmp_path: Path) -> None:
 
 def test_an_address_where_nobody_listens_is_said_at_once() -> None:
     ray.shutdown()
-    with pytest.raises(NlgaugeError, match=r"address=.127\.0\.0\.1:9.: nobody listens there"):
+    with pytest.raises(NlgaugeError, match=r"address=.127\.0\.0\.1:9.: no Ray cluster answers at this address"):
         list(Ray("127.0.0.1:9").run(str, [1]))

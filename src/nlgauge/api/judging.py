@@ -202,7 +202,7 @@ def judge(
     say = tell or (lambda line: None)
     check_suffix(out)
     if reparse and reask:
-        raise NlgaugeError(f"{option('reparse')} asks nothing and {option('reask')} asks again: choose one.")
+        raise NlgaugeError(f"{option('reparse')} and {option('reask')} cannot be combined; use one of them.")
     read = dataset(data, **file)
     if isinstance(data, str | Path):
         say(" ".join(reading(read)))
@@ -221,7 +221,7 @@ def judge(
     }
     if prompts is not None and isinstance(judge, str):
         if setting:
-            raise NlgaugeError(f"{option('prompts')} tries prompts, {option('setting')} names settings: choose one.")
+            raise NlgaugeError(f"{option('prompts')} and {option('setting')} cannot be combined; use one of them.")
         read, words = tuning_part(read, str(data), test)
         say(words)
         judges = _one_each(prompts, judge, listed(aspect), settings)
@@ -234,7 +234,7 @@ def judge(
     offline = dry_run or batch_out is not None or reparse
     if probe and offline:
         raise NlgaugeError(
-            f"{option('probe')} asks the judge, so it goes with neither a plan nor a batch nor a rereading."
+            f"{option('probe')} sends requests to the judge and cannot be combined with a dry run, a batch or reparsing."
         )
     if not offline:
         judges = _allowed(judges, allow_endpoint, confirm)
@@ -274,7 +274,9 @@ def judge(
             say(line)
     repeat = _repeat(reparse, command)
     if done.nothing:
-        raise NlgaugeError(f"{done.nothing.rstrip('.')}. {repeat('When that is mended, the same command goes on')}")
+        raise NlgaugeError(
+            f"{done.nothing.rstrip('.')}. {repeat('After you correct this, the same command resumes the run')}"
+        )
     for each in done.replaced:
         say(f"the scores of '{each}' that the data had are replaced; {option('name')} keeps both")
     if policy is not None:
@@ -399,7 +401,7 @@ def _allowed(judges: list[Judge], allowed: str, confirm: Callable[[str], bool] |
     if allowed and allowed.rstrip("/") != told:
         what = f"names {told}" if told else "names no endpoint, or you named one"
         raise NlgaugeError(
-            f"{option('allow_endpoint', allowed)}: {task} {what}; {option('base_url')} says where to ask."
+            f"{option('allow_endpoint', allowed)}: {task} {what}; set the endpoint with {option('base_url')}."
         )
     if told and not allowed and confirm is not None:
         question = f"{task} names the endpoint {told}. Send the outputs there, and the key if there is one?"

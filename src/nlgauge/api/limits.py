@@ -97,7 +97,7 @@ def check_figures(
 def check_request(limits: Mapping[str, float], against: Any, drops: Mapping[str, float], looks: int | None) -> None:
     """Raise an error if no limit is given, or if options that belong together are not."""
     if not limits and not drops:
-        raise NameUnknown("there is no limit; write one as kappa=.6, several as kappa=.6,tnr=.8.")
+        raise NameUnknown("no limit found; expected one limit such as kappa=.6, or several such as kappa=.6,tnr=.8.")
     if bool(drops) != (against is not None):
         raise NeedsMissing(
             "an earlier run requires a largest drop, and vice versa: "

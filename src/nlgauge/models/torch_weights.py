@@ -116,7 +116,7 @@ def load_pickled(loader: Any, where: str, files: list[Path], said: str, offline:
     """A transformers model from a folder (whose files these are) or a name on the hub, tensors only."""
     if files and not any((Path(where) / name).is_file() for name in (BIN, SHARDS)):
         if len(files) > 1:
-            raise NlgaugeError(f"{said}: {', '.join(p.name for p in files)}: which of them? Leave one there.")
+            raise NlgaugeError(f"{said}: {', '.join(p.name for p in files)}; found several weight files, expected one.")
         return load_alone(loader, where, files[0], said)
     warn_torch_weights(said)
     try:

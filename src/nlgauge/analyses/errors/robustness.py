@@ -207,7 +207,7 @@ def _aspect(metric: Metric, asked: Sequence[str] | None) -> str:
             f"robustness evaluates one aspect at a time; set {option('aspect')} to one of {', '.join(given)}."
         )
     if given and aspect_of(given[0]) is None:
-        raise NameUnknown(f"robustness: nothing is known of aspect '{given[0]}'; use {', '.join(ASPECTS)}.")
+        raise NameUnknown(f"robustness: unknown aspect '{given[0]}'; expected one of {', '.join(ASPECTS)}.")
     own = given[0] if given else metric.aspect
     return aspect_of(own) or "overall"
 

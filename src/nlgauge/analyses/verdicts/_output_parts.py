@@ -58,7 +58,7 @@ def output_parts(panel: Panel, what: str, human_pass_from: float | None, judge_p
             judges[name] = passed[at]
     if not judges:
         raise NeedsMissing(
-            f"no judge passes and fails parts; {option('judge_pass_from')} says from which score on one passes.",
+            f"no judge has pass/fail verdicts on parts; set the pass threshold with {option('judge_pass_from')}.",
             code="not_binary",
         )
     first = np.unique(outputs, return_index=True)[1]

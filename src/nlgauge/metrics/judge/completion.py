@@ -40,7 +40,7 @@ class BodyReader:
     def __init__(self, encoding: str, limit: int = MAX_BODY_BYTES) -> None:
         kind = encoding.strip().lower()
         if kind not in ENCODINGS:
-            raise AnswerRefused(f"the answer is compressed as {kind[:20]!r}, which was not asked for")
+            raise AnswerRefused(f"the response has the unexpected content encoding {kind[:20]!r}")
         self.limit = limit
         self._kind = kind
         self._unpack = None if kind in ENCODINGS[:2] else zlib.decompressobj(47)  # gzip or zlib, by its header

@@ -227,7 +227,7 @@ def _check_plain(path: Path, said: dict[str, Any]) -> None:
         if key == "settings" and isinstance(value, dict):
             parts = [p for part in parts for p in (part.values() if isinstance(part, dict) else [part])]
         if any(isinstance(part, list | dict | set | tuple) for part in parts):
-            raise DataError(f"{path}: `{key}:` holds a list or a mapping where a text or number should be.")
+            raise DataError(f"{path}: `{key}:` found a list or a mapping, expected text or a number.")
     for key in ("shows", "models", "settings"):
         if said.get(key) and not isinstance(said[key], dict):
             raise DataError(f"{path}: `{key}:` is not a list of name: value.")

@@ -129,7 +129,7 @@ def apply_missing(rule: Missing, x: Array, z: Array) -> tuple[Array, Array]:
         return np.nan_to_num(x, nan=0.0), np.nan_to_num(z, nan=0.0)
     gaps = np.isnan(x)
     if rule == "coincide" and (gaps != np.isnan(z)).any():
-        raise DataError("this profile needs the missing scores of metrics and people to coincide, and they do not")
+        raise DataError("this profile requires that metric scores and human ratings are missing for the same outputs")
     if rule == "gold" and (gaps & ~np.isnan(z)).any():
         raise DataError("this profile needs a metric score for every human rating, and some are missing")
     return x, z

@@ -131,7 +131,7 @@ def generalizes_to(over: Over, systems: int) -> Literal["both", "inputs"]:
     if over == "auto":
         return "both" if systems >= SYSTEMS else "inputs"
     if over not in UNITS:
-        raise NlgaugeError(f"intervals speak of both (systems and inputs) or inputs; found {over!r}")
+        raise NlgaugeError(f"over must be 'both' (systems and inputs) or 'inputs'; got {over!r}")
     return over
 
 
