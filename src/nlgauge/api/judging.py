@@ -234,7 +234,7 @@ def judge(
     offline = dry_run or batch_out is not None or reparse
     if probe and offline:
         raise NlgaugeError(
-            f"{option('probe')} sends requests to the judge and cannot be combined with a dry run, a batch or reparsing."
+            f"{option('probe')} sends requests; it cannot be combined with a dry run, a batch or reparsing."
         )
     if not offline:
         judges = _allowed(judges, allow_endpoint, confirm)

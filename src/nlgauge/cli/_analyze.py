@@ -34,7 +34,7 @@ class Analyses(Group):
 
 
 def heading(name: str) -> str:
-    """Return the group of an analysis: the folder in which it stands, or the package that brings it."""
+    """Return the group of an analysis: its folder, or the installed package that provides it."""
     module: str = registry.get("analysis", name).function.__module__
     package, *parts = module.split(".")
     return parts[1].capitalize() if package == "nlgauge" else package

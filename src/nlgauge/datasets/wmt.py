@@ -13,7 +13,7 @@ from nlgauge.datasets.table_parts import numbers, parquet_table, records, sample
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
 
-# Made by a machine (the spans that annotators of ESA-AI were shown), so a metric.
+# Computed by a program (the spans shown to the annotators of ESA-AI), and therefore a metric.
 MACHINE = "human.LLM"
 # The file of error spans names the references differently than the file of averages.
 REFERENCES = {"ref": "ref-A", "refB": "ref-B"}

@@ -26,7 +26,7 @@ FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, a
     "mean that annotators use the scale differently.",
 )
 def annotators(run: ReportContext) -> Findings:
-    """Answer with inter-annotator agreement and the human ceiling, per aspect."""
+    """Report inter-annotator agreement and the human ceiling, per aspect."""
     ceilings = {run.about(t): t for t in run.optional(ceiling_ask(run)[0], **ceiling_ask(run)[1])}
     parts = []
     for table in run.each("agreement", draws=run.draws):
@@ -65,7 +65,7 @@ def _ceiling_words(run: ReportContext, table: Table | None) -> str:
 
 
 def ceiling_of(table: Table, gate: str) -> float | None:
-    """That of the gate measure itself; None where it has no ceiling, never another measure's."""
+    """Return the ceiling of the gate measure; None if it has no ceiling."""
     return next((r["ceiling"] for r in table if r["measure"] == gate and not missing(r["ceiling"])), None)
 
 
@@ -81,7 +81,7 @@ def ceiling_of(table: Table, gate: str) -> float | None:
     prefetch=lambda run: [_spread(run)],
 )
 def agrees(run: ReportContext) -> Findings:
-    """Answer with metrics × measures, confidence intervals and letters of significance, per aspect."""
+    """Report metrics × measures with confidence intervals and significance letters, per aspect."""
     intervals = {run.about(t): t for t in run.optional(_spread(run)[0], **_spread(run)[1])}
     ranks = {run.about(t): t for t in run.optional_silent(rank_ask(run)[0], **rank_ask(run)[1])}
     shares = _shares(run)
@@ -118,7 +118,7 @@ def _shares(run: ReportContext) -> dict[tuple[str, str], float]:
 
 
 def _with_shares(table: Table, shares: dict[str, float]) -> Layout:
-    """The layout with the share of the ceiling as its last column, where there is one."""
+    """Return the layout, with the share of the ceiling as its last column if there is one."""
     layout = table.layout or Layout("metric", "measure", "value")
     cells = {m: Cell(percent(v), v) for m, v in shares.items()}
     extra = {"share of ceiling": lambda rows: cells.get(rows[0]["metric"])}
@@ -143,7 +143,7 @@ def _legend(run: ReportContext, spread: Table | None, known: dict[str, dict[str,
 
 
 def _letters(run: ReportContext) -> dict[str, dict[str, dict[str, str]]]:
-    """Measure → aspect → metric → letters; of the headline measure only where there are many metrics."""
+    """Measure → aspect → metric → letters; only for the headline measure if there are many metrics."""
     if run.metrics < 2 or run.metrics > MAX_MATRIX:
         return {}
     groupings = ("input/", "system/") if run.metrics <= MAX_LETTERS and not run.quick else ()
@@ -161,7 +161,7 @@ def _letters(run: ReportContext) -> dict[str, dict[str, dict[str, str]]]:
 
 
 def _order(run: ReportContext, measure: str, about: str, names: list[str]) -> list[str]:
-    """The metrics, the best by a measure first."""
+    """Return the metrics, sorted by a measure."""
     tables = run.each("correlate", measures=shown_measures(run), sort=headline_measure(run))
     values = {
         r["metric"]: r["value"]
@@ -204,7 +204,7 @@ def compact_letters(names: Sequence[str], differ: Collection[frozenset[str]]) ->
 
 
 def _others(table: Table, gate: str) -> str:
-    """Which metrics lead by the other measures."""
+    """State which metrics lead by the other measures."""
     leads: dict[str, Row] = {}
     for row in table:
         if not missing(row["value"]) and (row["measure"] not in leads or row["value"] > leads[row["measure"]]["value"]):
@@ -237,7 +237,7 @@ def _others(table: Table, gate: str) -> str:
     prefetch=lambda run: [rank_ask(run), *_pairs(run)],
 )
 def real(run: ReportContext) -> Findings:
-    """Answer with the ranks of the metrics and the tests of all pairs, per aspect."""
+    """Report the ranks of the metrics and the tests of all pairs, per aspect."""
     matrices = [table for name, options in _pairs(run) for table in run.optional(name, **options)]
     pairs = {run.about(t): t for t in matrices}
     parts = []
@@ -255,7 +255,7 @@ def real(run: ReportContext) -> Findings:
 
 
 def rank_words(table: Table, tests: Table | None = None) -> str:
-    """What the tests support: the best one, those that are not significantly worse, or that nothing can be tested."""
+    """State the best metric and those that are not significantly worse, or that no test is possible."""
     rows = [r for r in table if not missing(r["value"])]
     if len(rows) < 2:
         return "There is nothing to compare: fewer than two metrics have a value."
@@ -279,7 +279,7 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
 
 
 def untested(table: Table) -> str:
-    """Why no pair of metrics could be tested; empty where one could."""
+    """Return the reason why no pair of metrics could be tested; empty if one could."""
     rows = [r for r in table if not missing(r["value"])]
     if any(not missing(r.get("p_to_next")) for r in rows[:-1]) or len(rows) < 2:
         return ""
@@ -297,7 +297,7 @@ def rank_ask(run: ReportContext) -> Ask:
 
 
 def headline_measure(run: ReportContext) -> str:
-    """The measure of the headline; over all outputs where no input has outputs of two systems."""
+    """Return the headline measure; it is global if no input has outputs of two systems."""
     shared = run.data.samples.group_by("input").len()["len"].max()
     if run.gate == GATE and (len(run.data.systems) < 2 or not isinstance(shared, int) or shared < 2):
         return run.gate.replace("input/", "global/")
@@ -305,13 +305,13 @@ def headline_measure(run: ReportContext) -> str:
 
 
 def shown_measures(run: ReportContext) -> list[str]:
-    """The measure of the headline first, then those asked for (the twelve by default)."""
+    """Return the headline measure, followed by the requested ones (the twelve by default)."""
     asked = [str(m) for m in TWELVE] if run.measures is None else run.measures
     return list(dict.fromkeys([headline_measure(run), *asked]))
 
 
 def _pairs(run: ReportContext) -> list[Ask]:
-    """The same tests pair by pair, which are not made again."""
+    """Return the same tests by pair, without computing them again."""
     return [] if run.quick else [("compare-pairs", {"measure": headline_measure(run)})]
 
 
@@ -320,7 +320,7 @@ def _spread(run: ReportContext) -> Ask:
 
 
 def _sure(run: ReportContext) -> list[str]:
-    """Measures that get intervals: all shown; in a hurry those of the headline's grouping."""
+    """Return the measures that get intervals: all shown; in a quick report, those of the headline's grouping."""
     if run.measures is not None or not run.quick:
         return shown_measures(run)
     headline = headline_measure(run)

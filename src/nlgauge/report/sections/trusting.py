@@ -30,7 +30,7 @@ from nlgauge.table import Table
     prefetch=lambda run: [_trusted(run)],
 )
 def trust(run: ReportContext) -> Findings:
-    """Answer which measure of agreement is reliable on these data, per aspect."""
+    """Report which measure of agreement is reliable on these data, per aspect."""
     parts = []
     name, options = _trusted(run)
     tables = run.each(name, **options)
@@ -51,7 +51,7 @@ def trust(run: ReportContext) -> Findings:
 
 
 def trust_words(table: Table, run: ReportContext) -> str:
-    """Whether the measure that ranks the metrics on this page is reliable, whether another is, and what would help."""
+    """State whether the headline measure is reliable, whether another one is, and what would help."""
     gate = headline_measure(run)
     own = next((r for r in table if r["measure"] == gate), None)
     best = table.rows[0]
@@ -91,7 +91,7 @@ def _trusted(run: ReportContext) -> Ask:
 
 
 def _compared(run: ReportContext) -> list[str]:
-    """The twelve, and the measure by which this page ranks the metrics."""
+    """Return the twelve measures and the headline measure."""
     return list(dict.fromkeys([*(str(m) for m in TWELVE), headline_measure(run)]))
 
 
@@ -105,7 +105,7 @@ def _compared(run: ReportContext) -> list[str]:
     applies=lambda run: pass_or_fail(run) != run.aspects,  # of verdicts the first section says it, in other words
 )
 def uses(run: ReportContext) -> Findings:
-    """Answer which metrics are reliable for which use, per aspect."""
+    """Report which metrics are reliable for which use, per aspect."""
     parts = []
     for table in run.each("uses"):
         answer = None if run.answer is None else run.answer.of(run.about(table))
@@ -149,7 +149,7 @@ def checklist(run: ReportContext) -> Findings:
     "compare only scores of the same granularity.",
 )
 def scale(run: ReportContext) -> Findings:
-    """Show spread, ties and scale of ratings and scores, and judges on equally coarse scales."""
+    """Show spread, ties and scale of ratings and scores, and compare judges at equal granularity."""
     parts = []
     for table in run.each("parameters"):
         parts.append(Finding(run.about(table), tie_words(table, run.ratings), [table], folded=True))
