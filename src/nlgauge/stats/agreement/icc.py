@@ -70,11 +70,11 @@ def icc(
     ratings : array of annotators × units
         Or annotators × systems × inputs; NaN where missing.
     persons : bool, default True
-        False: a row is not the same annotator for all units, so the two-way forms are undefined.
+        False means that a row is not the same annotator for all units, so that the two-way forms are undefined.
     unequal : bool, default False
         Compute the one-way forms from all rated units, with the average number of raters k0 in place of k.
     anonymous : str, optional
-        Why a row is not one annotator.
+        Reason why a row is not a single annotator.
     clusters : array of int, optional
         Cluster of each unit: trials of one input or texts about one document are not independent. The intervals then
         come from a jackknife over clusters, for these annotators, and there is no F test.

@@ -34,10 +34,11 @@ Test = Literal["binomial", "betting", "one row per cluster"]
 class SelectiveRule(NamedTuple):
     """A judge's rule for one verdict: rows that score above `above` are decided.
 
-    above: NaN where no rule holds, minus infinity where every row may be decided; first: lowest score that was decided;
-    n, wrong: labeled rows that were tested and that it decides, and errors among them; p: p-value of "the error rate is
-    above the limit"; test: the test that was used; start: decided units (rows, or clusters in full) of the first test;
-    strictest: threshold of the first test. The guarantee holds for every threshold from `above` to `strictest` at once.
+    above: NaN if there is no rule, minus infinity if every row may be decided; first: lowest score that was decided;
+    n, wrong: number of tested labeled rows that it decides, and number of errors among them; p: p-value of "the error
+    rate is above the limit"; test: the test that was used; start: decided units (rows, or clusters in full) of the
+    first test; strictest: threshold of the first test. The guarantee holds simultaneously for all thresholds from
+    `above` to `strictest`.
     """
 
     above: float
@@ -91,7 +92,7 @@ def labels_without_error(error: float, delta: float, errors: int = 0) -> int:
 
 
 def labels_for_rule(rate: float, error: float, delta: float, power: float = 0.8) -> float:
-    """Return how many decided labels would show a limit of the error rate, if the true rate is `rate`.
+    """Return the number of decided labels needed to show that the error rate is below a limit, given the true rate.
 
     Parameters
     ----------
@@ -100,12 +101,12 @@ def labels_for_rule(rate: float, error: float, delta: float, power: float = 0.8)
     error, delta : float
         Limit of the error rate, and the probability with which it may be exceeded.
     power : float, default 0.8
-        Chance of a test that shows it.
+        Power of the test.
 
     Returns
     -------
     float
-        About the smallest number of decided labels; infinity where the rate is not below the limit.
+        Approximate minimum number of decided labels; infinity if the rate is not below the limit.
 
     Examples
     --------
@@ -135,20 +136,20 @@ def selective_rule(
     clusters: Sequence[object] | None = None,
     seed: int = 0,
 ) -> SelectiveRule:
-    """Find the score from which a judge may give one verdict alone, so that few of these verdicts are wrong.
+    """Find the score above which a judge may give a verdict alone, within an error limit.
 
     Parameters
     ----------
     score : array
-        Confidence of each labeled row: more is surer.
+        Confidence of each labeled row; higher means more confident.
     wrong : array of bool
-        Whether the verdict would be wrong there.
+        Whether the verdict would be wrong for this row.
     error : float, default 0.05
         Limit of the error rate among the decided rows.
     delta : float, default 0.1
         Probability with which the limit may be exceeded.
     clusters : sequence, optional
-        Cluster of each row, such as its conversation; clusters are independent, rows of one are not.
+        Cluster of each row, such as its conversation; clusters are independent, but rows of the same cluster are not.
     seed : int, default 0
         Which row of a cluster is used, where one is.
 
@@ -221,7 +222,7 @@ def selective_rule(
 def both_thresholds(
     score: ArrayLike, passed: ArrayLike, passing: SelectiveRule, failing: SelectiveRule
 ) -> tuple[float | None, float | None]:
-    """Return above which score a judge may pass and below which it may fail, from the rules of both verdicts.
+    """Return the score above which a judge may pass and the score below which it may fail, from both rules.
 
     Parameters
     ----------
@@ -235,12 +236,13 @@ def both_thresholds(
     Returns
     -------
     tuple
-        `pass_above` and `fail_below`; None where the judge may not give this verdict.
+        `pass_above` and `fail_below`; None if the judge may not give this verdict.
 
     Notes
     -----
-    Both rules of a good judge may cover the same scores. Then one cut parts them, with the fewest errors on the labels
-    among the cuts at which the guarantee of both rules holds; if there is none, the rule with more rows is kept.
+    The two rules of a good judge may overlap. They are then separated by a single threshold, the one with the fewest
+    errors on the labels among the thresholds at which both guarantees hold; if there is none, the rule with more rows
+    is used.
 
     Examples
     --------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with the outputs used, the groups averaged, and the groups left out; NaN has its reason."""
+    """A value with the numbers of outputs, averaged groups and excluded groups, and the reason if it is NaN."""
 
     value: float
     n: int
@@ -34,7 +34,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure: the vectors that are correlated (grouping) and the coefficient.
+    """A measure: a grouping (the vectors that are correlated) and a coefficient.
 
     >>> m = Measure.parse("input/tau-b")
     >>> str(m)
@@ -140,7 +140,8 @@ def evaluate(metrics: Array, human: Array, measures: Sequence[Measure], *, seed:
     Returns
     -------
     Estimates
-        Arrays K × L: `value`, `n` (outputs), `groups` (in the mean), `dropped`, and the `reason` where a value is NaN.
+        Arrays K × L: `value`, `n` (outputs), `groups` (in the mean), `dropped` groups, and the `reason` if a value is
+        NaN.
 
     Notes
     -----

@@ -50,7 +50,7 @@ def evaluate_weighted(x: ArrayLike, z: ArrayLike, measures: Iterable[object], in
     Returns
     -------
     array of K × L × D
-        NaN where a measure is not defined on a draw.
+        NaN if a measure is undefined on a draw.
     """
     scores, human, times = (np.asarray(v, np.float64) for v in (x, z, inputs))
     return weighted(scores, human, np.ones((len(times), len(human))), times, plan_measures(measures))

@@ -20,7 +20,7 @@ from nlgauge.types import Array
 
 @dataclass(frozen=True, slots=True)
 class SimulationParams:
-    """Parameters of Algorithm 1 with the paper's settings as defaults; m is the metric, h is people.
+    """Parameters of Algorithm 1 with the paper's settings as defaults; m is the metric, and h the human ratings.
 
     `within_m`, `within_h` are the SDs inside a system (σ_i), one number or one per system; None takes σ_m,
     σ_h as the paper does. `scale_m`, `scale_h` are numbers of distinct values; None keeps scores continuous.
@@ -158,7 +158,7 @@ class ScoreFit:
 
 
 def coarsen(scores: ArrayLike, levels: int) -> Array:
-    """Cut scores into equal steps between their lowest and highest, as a coarser scale would.
+    """Discretize scores into bins of equal width between the lowest and the highest score.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def coarsen(scores: ArrayLike, levels: int) -> Array:
     Returns
     -------
     array
-        The number of the step, from 0; the scores themselves where all are equal.
+        Number of the bin, from 0; the scores themselves if all are equal.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def fit_scores(scores: ArrayLike) -> ScoreFit:
 
     Notes
     -----
-    The quantities of Table 5 of Gao et al. (2025). Values that differ after the ninth decimal only are equal.
+    The quantities of Table 5 of Gao et al. (2025). Values that agree to nine decimals are treated as equal.
     """
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:

@@ -38,7 +38,7 @@ def relation_study(
     trials: int = 1000,
     measures: Sequence[Measure] = TWELVE,
 ) -> StudyMeans:
-    """Simulate how each measure grows with the capability of a metric at system level and within systems.
+    """Simulate how each measure depends on the capability of a metric at system level and within systems.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def scale_study(
     redraws: int = 100,
     measures: Sequence[Measure] = TWELVE,
 ) -> StudyMeans:
-    """Simulate what the size of the scale does to each measure.
+    """Simulate the effect of the size of the rating scale on each measure.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def scale_study(
 
     Notes
     -----
-    Section 4.4 of Gao et al. (2025). The thresholds of a small scale are the first ones of a large scale's: each is
-    uniform as the algorithm asks, and scales are compared on the same draws.
+    Section 4.4 of Gao et al. (2025). The thresholds of a small scale are the first ones of a large scale: each is
+    uniform as the algorithm requires, and all scales use the same draws.
     """
     chosen, pairs = tuple(measures), tuple(scales)
     largest = max(max(pair) for pair in pairs)

@@ -43,7 +43,8 @@ def discriminative_power(p: ArrayLike) -> Array:
 
     Notes
     -----
-    Algorithm 2 of Gao et al. (2025). The pairs share metrics; `over_metrics` gives an interval that knows it.
+    Algorithm 2 of Gao et al. (2025). The pairs share metrics; `over_metrics` computes an interval that accounts for
+    this.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def p_value_curve(p: ArrayLike) -> Array:
 
 
 def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: float = 0.95) -> Interval:
-    """Compute an interval of a mean over pairs of metrics, for other metrics like these.
+    """Compute a confidence interval of a mean over pairs of metrics that generalizes to other metrics.
 
     Parameters
     ----------
@@ -97,8 +98,8 @@ def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: fl
 
     Notes
     -----
-    A jackknife that leaves one metric out at a time, with Student's t of one degree of freedom less than there are
-    metrics. The pairs of one metric share it, so counting pairs (or draws) as independent gives too narrow an interval.
+    Jackknife over metrics, with Student's t and the number of metrics minus 1 as degrees of freedom. Pairs that share
+    a metric are dependent, so an interval that treats pairs (or draws) as independent is too narrow.
     """
     given = np.asarray(values, np.float64)
     flat = given.reshape(len(given), -1)
@@ -157,7 +158,7 @@ def ranking_consistency(
     trials: int = 1000,
     seed: int = 0,
 ) -> RankingConsistency:
-    """Compute how alike the metrics are ranked on two random halves of the inputs.
+    """Compute the agreement of the rankings of metrics on two random halves of the inputs.
 
     Parameters
     ----------
@@ -175,8 +176,7 @@ def ranking_consistency(
     Returns
     -------
     RankingConsistency
-        `value` of each measure (higher is better), `trials`, and `by_pair`; `interval()` is for other metrics like
-        these.
+        `value` of each measure (higher is better), `trials`, and `by_pair`; `interval()` generalizes to other metrics.
 
     Notes
     -----

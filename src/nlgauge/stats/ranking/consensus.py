@@ -63,18 +63,18 @@ def borda(votes: Votes) -> Array:
 
 @dataclass(frozen=True)
 class Consensus:
-    """What several rankings of the same systems agree on (colombo2023, section 2).
+    """Consensus of several rankings of the same systems (Colombo et al. 2023, section 2).
 
     Attributes
     ----------
     share : array of N
-        Share of its comparisons that each system wins, a tie counting half; NaN without comparisons.
+        Share of comparisons that each system wins, with ties counted as half; NaN without comparisons.
     place : array of N
-        Place of each system by that share (Borda), 1 for the best; equal shares have equal places.
+        Rank of each system by this share (Borda), 1 for the best; equal shares have equal ranks.
     kemeny : Kemeny
         The order that contradicts the fewest votes.
     votes : int
-        Votes for one of two systems; ties are none.
+        Number of votes for one of two systems; ties are not votes.
     """
 
     share: Array

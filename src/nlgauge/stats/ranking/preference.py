@@ -18,7 +18,7 @@ LESS, TIE = "<", "~"
 
 
 def levenshtein(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
-    """Compute the fewest insertions, deletions and substitutions that turn one sequence into the other.
+    """Compute the minimum number of insertions, deletions and substitutions between two sequences.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def levenshtein(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
 
     Notes
     -----
-    Eq. 3 of Nimah et al. (2023), with a column of the table as the bits of a number (Hyyrö 2003).
+    Eq. 3 of Nimah et al. (2023), computed with the bit-parallel algorithm of Hyyrö (2003).
 
     Examples
     --------
@@ -60,7 +60,7 @@ def preference_similarity(one: Sequence[Hashable], two: Sequence[Hashable]) -> f
     Parameters
     ----------
     one, two : sequence
-        Names and the relations between them, the worst first: `a < b` is ("a", "<", "b"), "~" a tie.
+        Names and the relations between them, in ascending order: `a < b` is ("a", "<", "b"), "~" a tie.
 
     Returns
     -------

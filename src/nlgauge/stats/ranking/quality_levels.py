@@ -51,22 +51,22 @@ class Levels:
 
 
 def quality_levels(values: ArrayLike, bins: Bins = "thirds", scale: Scale | None = None) -> Levels:
-    """Cut ratings into low, moderate and high ones.
+    """Divide ratings into low, moderate and high ones.
 
     Parameters
     ----------
     values : array
         Ratings, NaN where missing.
     bins : {'thirds', 'terciles', 'paper'} or two numbers, default 'thirds'
-        Thirds of the scale (terciles where it is unbounded), thirds of the ratings, the paper's cut at 3; of two
-        numbers ratings below the first are low and above the second high.
+        `thirds` of the scale (terciles if it is unbounded), `terciles` of the ratings, or the cut at 3 of the `paper`;
+        with two numbers, ratings below the first are low and ratings above the second are high.
     scale : two numbers, optional
-        Ends of the scale; guessed from the ratings by default.
+        Lowest and highest value of the scale. Default: inferred from the ratings.
 
     Returns
     -------
     Levels
-        `level` of each rating, the masks `low` and `high`, and `words` that say how it was cut.
+        `level` of each rating, the masks `low` and `high`, and `words`, a description of the cut.
 
     Notes
     -----
@@ -94,7 +94,7 @@ def quality_levels(values: ArrayLike, bins: Bins = "thirds", scale: Scale | None
 
 
 def rating_scale(values: ArrayLike) -> Scale | None:
-    """Guess the ends of a rating scale from the ratings.
+    """Infer the lowest and highest value of a rating scale from the ratings.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def rating_scale(values: ArrayLike) -> Scale | None:
     Returns
     -------
     two numbers or None
-        None where the ratings look unbounded (direct assessment, MQM, z-scores).
+        None if the ratings appear to be unbounded (direct assessment, MQM, z-scores).
 
     Examples
     --------

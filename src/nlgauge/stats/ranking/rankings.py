@@ -49,11 +49,11 @@ def system_representation(scores: Array) -> Array:
     Returns
     -------
     array of K × N
-        The sum over inputs of the rank that a metric gives a system, 1 for the best.
+        Sum over inputs of the rank of a system by each metric, 1 for the best.
 
     Notes
     -----
-    Eq. 1 of Colombo et al. (2023). Where cells are missing, ranks are stretched to all systems and sums to all inputs.
+    Eq. 1 of Colombo et al. (2023). If cells are missing, ranks are rescaled to all systems and sums to all inputs.
 
     Examples
     --------
@@ -69,12 +69,12 @@ def order_distance(first: ArrayLike, second: ArrayLike) -> float:
     Parameters
     ----------
     first, second : array of N
-        A number for each system, in any units; what differs by rounding only is a tie.
+        A number for each system, in any units; numbers that differ only by rounding are ties.
 
     Returns
     -------
     float
-        0 for the same order, 1 for the opposite one; NaN where one of the two ties everything.
+        0 for the same order, 1 for the opposite one; NaN if one of the rankings has only ties.
 
     Notes
     -----

@@ -86,7 +86,7 @@ def difference_tests(
     swaps: Swaps | None = None,
     progress: Steps | None = None,
 ) -> PairTests:
-    """Test all pairs of metrics: would one agree better with the ratings on systems and inputs like these?
+    """Test all pairs of metrics for a difference in agreement that generalizes to other systems and inputs.
 
     Parameters
     ----------
@@ -96,11 +96,11 @@ def difference_tests(
         Ratings.
     measures : sequence of Measure or str
     clusters : array of M, optional
-        Inputs with one value are not independent, such as those of one document.
+        Cluster of each input; inputs of the same cluster, such as a document, are not independent.
     families : array of N, optional
-        Systems with one value are not independent.
+        Family of each system; systems of the same family are not independent.
     swaps : Swaps, optional
-        Draws and seed of the test that measures of system means need.
+        Number of draws and seed of the test for measures of system means.
     progress : callable, optional
         Called with the number of steps done and the total.
 

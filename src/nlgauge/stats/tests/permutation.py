@@ -113,7 +113,7 @@ def permutation_pairs(
     profile: str | Profile = "nlgauge",
     progress: Steps | None = None,
 ) -> PairTests:
-    """Test all pairs of metrics by exchanging their scores at random.
+    """Test all pairs of metrics by permutation tests.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def permutation_pairs(
         Ratings.
     measures : sequence of Measure or str
     how : {'both', 'inputs', 'systems', 'cells'}, optional
-        What is exchanged as a whole; that of the profile by default.
+        Units in which scores are exchanged. Default: those of the profile.
     draws : int, optional
-        That of the profile by default. Draws are shared by all pairs and measures.
+        Number of draws, which are shared by all pairs and measures. Default: that of the profile.
     seed : int, default 0
     profile : str, default 'nlgauge'
         Conventions of another tool.

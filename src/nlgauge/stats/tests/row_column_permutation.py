@@ -45,7 +45,7 @@ def clustered(x: Array, z: Array) -> bool:
     Returns
     -------
     bool
-        True for several systems and inputs where scores or ratings fill at least half of the table.
+        True for several systems and inputs if at least half of the table has scores or ratings.
     """
     n, m = z.shape
     share = max(float(np.isfinite(table).mean()) for table in (x, z)) if x.size else 0.0
@@ -206,7 +206,7 @@ def _pearson(one: Array, two: Array) -> Array:
 
 
 def order_tests(x: Array, z: Array, *, draws: int = 499, seed: int = 0) -> Array:
-    """Test whether each metric orders the outputs of an input better or worse than an unrelated one would.
+    """Test whether each metric orders the outputs of an input better or worse than an unrelated metric.
 
     Parameters
     ----------
@@ -215,18 +215,18 @@ def order_tests(x: Array, z: Array, *, draws: int = 499, seed: int = 0) -> Array
     z : array of N × M
         Ratings.
     draws : int, default 499
-        Shuffles of whole systems and whole inputs of the ratings.
+        Number of permutations of whole systems and whole inputs of the ratings.
     seed : int, default 0
 
     Returns
     -------
     array of K
-        Two-sided p-values, (count + 1) / (draws + 1); NaN where nothing can be ordered.
+        Two-sided p-values, (count + 1) / (draws + 1); NaN if there are no pairs of outputs to order.
 
     Notes
     -----
-    The statistic is the share of pairs of outputs of one input that both order alike, a tie being an order too
-    (Novikova et al. 2017, Table 12).
+    The statistic is the share of pairs of outputs of the same input with the same order, where a tie is one of three
+    orders (Novikova et al. 2017, Table 12).
     """
     first, second = np.triu_indices(len(z), 1)
     scores = [_orders(v, first, second) for v in x]

@@ -33,7 +33,7 @@ DRAWS = 999  # permutations for a significance star
 
 
 def single(measure: str | Measure, who: str) -> Measure:
-    """Return a measure that is one correlation over outputs; the tests of parts are for those.
+    """Return a measure that is a single correlation over outputs, as the tests of parts require.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ def correlations(
     measure : Measure
         As `single` returns it.
     outputs : {'clustered', 'independent'}
-        Shuffle whole systems and inputs where several systems share inputs, or take outputs as independent.
+        Permute whole systems and inputs if several systems share inputs, or treat outputs as independent.
     seed : int, default 0
-        Of the shuffles.
+        Seed of the permutations.
 
     Returns
     -------
     list of Correlation
-        `value`, `n` outputs, `p` that it is zero, and a `reason` where there is no value.
+        `value`, number of outputs `n`, `p` of the test that it is zero, and a `reason` if there is no value.
 
     Notes
     -----
@@ -137,7 +137,7 @@ class Halves(NamedTuple):
     human : array of N × M
         Ratings.
     one, two : array of N × M
-        Masks: where each part is.
+        Masks of the two parts.
     """
 
     scores: Array
@@ -240,8 +240,8 @@ def compared(halves: Halves, measure: Measure, outputs: Outputs, draws: int, see
     Returns
     -------
     Compared
-        `one` and `two` (Correlation of every metric in each part), `p` that they are equally strong (.3 and -.3 are),
-        and `check`, the p-value when outputs are dealt out anew to the two parts (NaN without draws).
+        `one` and `two` (Correlation of every metric in each part), `p` of the test that their absolute values are
+        equal, and `check`, the p-value of a permutation of outputs between the two parts (NaN without draws).
 
     Notes
     -----

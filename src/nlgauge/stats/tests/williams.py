@@ -37,13 +37,13 @@ def williams_test(
     alternative : {'two-sided', 'greater', 'less'}
         'greater': metric 1 is better.
     absolute : bool, default False
-        Drop the signs first, as nlpstats and the WMT scripts do.
+        Use absolute values of the correlations, as nlpstats and the WMT scripts do.
 
     Returns
     -------
     array
-        p-values. Equal correlations have 1 (one-sided .5). NaN below four points, and for three correlations that no
-        one vector could have together, which happens with averaged and rank correlations.
+        p-values. Equal correlations have p = 1 (one-sided 0.5). NaN for fewer than four points, and for three
+        correlations that are jointly impossible, which occurs with averaged and rank correlations.
 
     Notes
     -----
