@@ -1,5 +1,5 @@
 """Contrast of a strong and a weak language model (called ContrastScore in 2025; that of colombo2023 is
-contrastscore.py).
+sentence_cosine.py).
 """
 
 from __future__ import annotations
