@@ -99,7 +99,31 @@ def metrics() -> str:
                 f"{extra or '–'} |"
             )
         lines.append("")
-    return "\n".join([*lines, ""]) + (Path(__file__).parent / "metrics_compared.md").read_text(encoding="utf-8")
+    lines += [*published_names(), ""]
+    return "\n".join(lines) + (Path(__file__).parent / "metrics_compared.md").read_text(encoding="utf-8")
+
+
+PUBLISHED_NAMES = """\
+## Published names
+
+`nlgauge score FILE -m NAME` also accepts the names of publications. Case, spaces, hyphens, underscores and dots do not matter, and options come on top: `SummaC-ZS(over='min')`.
+
+| name | runs | how it was checked |
+| --- | --- | --- |"""
+NOT_INCLUDED = """
+These names are not included; the error message says what to use.
+
+| name | message |
+| --- | --- |"""
+
+
+def published_names() -> list[str]:
+    from nlgauge.metrics.published_names import CONFIGURATIONS, HINTS
+
+    lines = [PUBLISHED_NAMES]
+    lines += [f"| {names} | `{spec}` | {checked} |" for names, (spec, checked) in CONFIGURATIONS.items()]
+    lines.append(NOT_INCLUDED)
+    return lines + [f"| {names} | {text} |" for names, text in HINTS.items()]
 
 
 LEDGER = Path(__file__).parent / "papers" / "ledger.csv"

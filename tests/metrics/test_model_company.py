@@ -46,7 +46,7 @@ SPECS = [
     "usr-mlm(model={masked})", "usr-dr(x='c', model={nli})", "usr(mlm={masked}, drc={nli}, drf={nli})",
     "blanc-help(gap=2, model={masked})", "blanc-tune(gap=2, epochs=1, model={masked})", "factcc(model={nli})",
     "entailment(model={nli})", "summaqa(entities='capitals', qa={qa})",
-    "qags(beams=1, entities='capitals', qg={t5}, qa={qa})", "contrastscore(encoder={masked})",
+    "qags(beams=1, entities='capitals', qg={t5}, qa={qa})", "contrastscore(encoder={masked})", "semscore(encoder={masked})",
     "salience(by='vectors', encoder={masked})",
 ]  # fmt: skip
 
@@ -107,7 +107,7 @@ def test_every_metric_that_names_a_model_is_among_them() -> None:
     assert named - tested <= elsewhere
 
 
-def test_contrastscore_is_the_cosine_of_mean_vectors_of_output_and_source(tiny: dict[str, str]) -> None:
+def test_contrastscore_and_semscore_are_the_cosine_of_mean_vectors(tiny: dict[str, str]) -> None:
     import torch
     from tiny_models import CLS, SEP, ids
     from transformers import AutoModel
@@ -118,10 +118,18 @@ def test_contrastscore_is_the_cosine_of_mean_vectors_of_output_and_source(tiny: 
         with torch.inference_mode():
             return model(torch.tensor([[CLS, *ids(text), SEP]])).last_hidden_state[0].mean(0)
 
-    batch = Batch.from_columns(["a dog ran near the park"], ["Anna lives in Paris ."])
-    metric: Any = metric_from_spec(f"contrastscore(encoder={tiny['masked']})")
-    hand = torch.cosine_similarity(vector("a dog ran near the park"), vector("Anna lives in Paris ."), dim=0)
-    assert metric.score(batch).values[0] == pytest.approx(float(hand), abs=1e-5)
+    def cosine(a: str, b: str) -> float:
+        return float(torch.cosine_similarity(vector(a), vector(b), dim=0))
+
+    output, source, references = "a dog ran near the park", "Anna lives in Paris .", ["the cat sat", "tea in London ."]
+    batch = Batch.from_columns([output], [source], references=[references])
+    by_hand = [cosine(output, reference) for reference in references]
+    for spec, expected in {
+        "contrastscore(encoder={masked})": cosine(output, source),
+        "semscore(encoder={masked})": max(by_hand),
+        "semscore(references='mean', encoder={masked})": sum(by_hand) / 2,
+    }.items():
+        assert metric_from_spec(spec.format(**tiny)).score(batch).values[0] == pytest.approx(expected, abs=1e-5)
 
 
 def test_pmi_is_the_likelihood_after_the_source_plus_the_log_of_perplexity(tiny: dict[str, str]) -> None:

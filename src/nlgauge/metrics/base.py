@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar, dataclass_transform
 from nlgauge import __version__, registry
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics.batch import NEEDS, Scores, limited_scores, limited_stats
-from nlgauge.metrics.published_names import CONFIGURATIONS, HINTS, published_name
+from nlgauge.metrics.published_names import published
 from nlgauge.models.loading import check_ready, fingerprint
 from nlgauge.number import either
 from nlgauge.registry import did_you_mean
@@ -295,12 +295,15 @@ def metric_from_spec(spec: str, *, allow_code: bool = False) -> Metric:
     NameUnknown
         With the nearest names or options.
     """
-    name, options = parse_spec(spec)
-    if (published := published_name(name)) in CONFIGURATIONS:
-        name, configured = parse_spec(CONFIGURATIONS[published])
-        options = configured | options
-    elif published in HINTS and name not in registry.names("metric"):
-        raise NameUnknown(f"'{name}' {HINTS[published]}")
+    typed, parenthesis, rest = spec.strip().partition("(")
+    entry = published(typed)
+    if entry is None or typed in registry.names("metric"):
+        name, options = parse_spec(spec)
+    elif entry.spec:
+        name, options = parse_spec(entry.spec)
+        options |= parse_spec(f"{name}{parenthesis}{rest}")[1]
+    else:
+        raise NameUnknown(f"'{typed}' {entry.text}")
     cls = registry.get("metric", name, allow_code=allow_code)
     if not (isinstance(cls, type) and issubclass(cls, Metric)):
         raise NlgaugeError(f"'{name}': expected a subclass of nlgauge.metrics.Metric; got {cls!r}.")

@@ -13,6 +13,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Facts, Metric, metric_from_spec
 from nlgauge.metrics.base import MetricLike
 from nlgauge.metrics.function import FunctionMetric
+from nlgauge.metrics.published_names import published
 from nlgauge.options import option
 from nlgauge.scoring.text_lists import TextLists
 
@@ -94,7 +95,13 @@ def _metric(given: object, allow_code: bool) -> Metric:
 
 
 def known_metric(name: str) -> Metric | None:
-    """Return the metric that a column of scores is named after, or None; a column's name never imports a file."""
+    """Return the metric that a column of scores is named after, or None.
+
+    A column's name never imports a file, and a published name (BERTScore, COMET-22) does not say which options and
+    weights made the scores.
+    """
+    if published(name.partition("(")[0]) and name.partition("(")[0] not in registry.names("metric"):
+        return None
     try:
         return metric_from_spec(name)
     except NlgaugeError:
