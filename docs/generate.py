@@ -99,7 +99,7 @@ def metrics() -> str:
                 f"{extra or '–'} |"
             )
         lines.append("")
-    lines += [*published_names(), ""]
+    lines += [*published_names(), "", ""]
     return "\n".join(lines) + (Path(__file__).parent / "metrics_compared.md").read_text(encoding="utf-8")
 
 
@@ -123,7 +123,7 @@ def published_names() -> list[str]:
     lines = [PUBLISHED_NAMES]
     lines += [f"| {names} | `{spec}` | {checked} |" for names, (spec, checked) in CONFIGURATIONS.items()]
     lines.append(NOT_INCLUDED)
-    return lines + [f"| {names} | {text} |" for names, text in HINTS.items()]
+    return lines + [f"| {names} | {text} |" for names, text in HINTS.items() if names != "recommended"]
 
 
 LEDGER = Path(__file__).parent / "papers" / "ledger.csv"

@@ -61,8 +61,8 @@ HINTS = {
         "is not included: it rates the ranking of retrieved passages. `nlgauge judge` can rate single passages."
     ),
     "context-recall, RAGAS-context-recall": (
-        "is not included: it is the share of the reference's sentences that the retrieved passages support. factcheck "
-        "computes it with the references as outputs and the passages as sources."
+        "is not included: it is the share of the reference's sentences that the retrieved passages support. Its "
+        "counterpart is factcheck with the references as outputs and the passages as sources."
     ),
     "FActScore": _FACTS.format("its value is the mean over the sentences of the output"),
     "faithfulness, RAGAS-faithfulness": _FACTS.format("over='min' gives the least supported claim"),
