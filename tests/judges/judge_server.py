@@ -52,6 +52,10 @@ def told(prompt: str) -> str:
         aspect = re.search(r"# Criterion: (\w+)", prompt)
         output = re.search(r"## Summary\n(.*?)\n</judged", prompt, re.S)
         return REPLAY.get((aspect[1], output[1]), "no such reply") if aspect and output else "no such prompt"
+    if '"ITEM' in prompt:
+        return "\n".join(
+            f"A reason.\nITEM{code(prompt)}: {k} {'met' if met else 'not met'}" for k, met in verdicts(prompt).items()
+        )
     if "## Text A" in prompt or '"BETTER' in prompt:
         a, b = re.search(r" A\n(.*?)\n\n##", prompt, re.S), re.search(r" B\n(.*?)\n</judged", prompt, re.S)
         first, second = (rating(m[1]) if m else 3 for m in (a, b))
@@ -61,8 +65,16 @@ def told(prompt: str) -> str:
 
 def code(prompt: str) -> str:
     """The code that the prompt asks for, with its dash; '' for none."""
-    asked = re.search(r'"(?:RATING|BETTER)(-[0-9a-f]{4}):"', prompt)
+    asked = re.search(r'"(?:RATING|BETTER|ITEM)(-[0-9a-f]{4}):"', prompt)
     return asked[1] if asked else ""
+
+
+def verdicts(prompt: str) -> dict[int, bool]:
+    """The number of each criterion, and whether the judged text meets it."""
+    listed = prompt.partition("# Criteria\n")[2].partition("\n\n#")[0]
+    judged = bare(prompt).partition("<judged>\n")[2]
+    items = (line.partition(". ") for line in listed.splitlines())
+    return {int(number): chance("item", text, judged) < 0.6 for number, _, text in items}
 
 
 def bare(prompt: str) -> str:
@@ -75,7 +87,9 @@ def completion(body: dict[str, Any]) -> dict[str, Any]:
     text = told(prompt)
     choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     if "response_format" in body:
-        choice["message"]["content"] = json.dumps({"analysis": "fine", "rating": rating(prompt)})
+        items = [{"item": k, "reason": "so", "met": met} for k, met in verdicts(prompt).items()]
+        rated = {"analysis": "fine", "rating": rating(prompt)}
+        choice["message"]["content"] = json.dumps({"items": items} if '"ITEM' in prompt else rated)
     if body.get("logprobs") and SETTINGS["logprobs"]:
         k = rating(prompt)
         tops = [{"token": str(k), "logprob": math.log(0.6)}, {"token": str(k % 5 + 1), "logprob": math.log(0.3)}]

@@ -30,10 +30,12 @@ from nlgauge.metrics.judge.cost import Budget, Price, load_prices
 from nlgauge.metrics.judge.cost import plan as plan_cost
 from nlgauge.metrics.judge.judge import Judge
 from nlgauge.metrics.judge.secret import find_key
+from nlgauge.metrics.judge.task import RUBRIC_MODES
 from nlgauge.options import option
 from nlgauge.scoring.judge_data import JudgedData, Mode, judge_data, judges_of
 from nlgauge.scoring.plan import check_needs
 from nlgauge.scoring.replies import Replies
+from nlgauge.scoring.rubric_parts import with_rubric
 from nlgauge.session import Session
 from nlgauge.table import CommandOutput, Table, command_output
 from nlgauge.types import Names, Progress
@@ -47,6 +49,7 @@ def judge(
     judge: str | Judge | Sequence[Judge] = "summarization",
     prompt: str | Path | None = None,
     prompts: Path | None = None,
+    rubric: str | Path | None = None,
     test: float = 0.45,
     setting: Names = None,
     scale: str = "",
@@ -102,6 +105,10 @@ def judge(
     prompts : path, optional
         Folder of prompt templates (.txt, .md) or tasks (.yaml). Each one is evaluated on the tuning part of the data,
         and the best is reported.
+    rubric : str or path, optional
+        Request a verdict on each item of a rubric: 'answer', 'grounded-summary', the path of your own (TOML, JSON as
+        in HealthBench, or one criterion per line), or 'data' where the rows of the data are items with a `criterion`.
+        Items become parts of the outputs, and the total is the column `NAME-total`.
     test : float, default 0.45
         With `prompts`: share of the inputs in the held-out part, if the data were not split by `nlgauge data split`.
     setting : str or sequence of str, optional
@@ -110,7 +117,8 @@ def judge(
     scale : str, optional
         Rating scale, such as 1-5, 1-10, 0-100 or A-E. Default: the scale of the task.
     mode : str, optional
-        Kind of reply to request: analysis (a rating after an explanation), rating, logprobs or pairwise.
+        Kind of reply to request: analysis (a rating after an explanation), rating, logprobs or pairwise; with a rubric
+        all items in one reply (rubric) or one reply per item (item).
     draws : int, optional
         Number of replies per output, whose ratings are averaged.
     temperature : float, optional
@@ -206,6 +214,10 @@ def judge(
     read = dataset(data, **file)
     if isinstance(data, str | Path):
         say(" ".join(reading(read)))
+    if rubric is not None:
+        _check_rubric(judge, mode, prompts, probe)
+        read, judge = with_rubric(read, rubric), "rubric" if judge == "summarization" else judge
+        mode = mode or "rubric"
     settings: dict[str, Any] = {
         "model": model,
         "scale": scale,
@@ -300,6 +312,17 @@ def judge(
         remarks=[*about, *written],
         unfinished=_unfinished(done, len(judges), out, repeat),
     )
+
+
+def _check_rubric(judge: object, mode: str, prompts: Path | None, probe: int) -> None:
+    """Refuse what a rubric does not go with."""
+    if not isinstance(judge, str):
+        raise NlgaugeError("judge: a Judge object has its own mode; name the task as a text to judge a rubric.")
+    if mode not in ("", *RUBRIC_MODES) or prompts is not None or probe:
+        raise NlgaugeError(
+            f"{option('rubric')} goes with {option('mode', 'rubric')} or {option('mode', 'item')}, and with neither "
+            f"{option('prompts')} nor {option('probe')}."
+        )
 
 
 def _unfinished(done: JudgedData, judges: int, out: str | Path | None, repeat: Callable[[str], str]) -> str:

@@ -18,11 +18,12 @@ from nlgauge.metrics.judge.cost import Price
 from nlgauge.metrics.judge.judge import Judge
 from nlgauge.metrics.judge.replies import Reply
 from nlgauge.metrics.judge.secret import find_key
-from nlgauge.metrics.judge.task import load_task
+from nlgauge.metrics.judge.task import RUBRIC_MODES, load_task
 from nlgauge.options import option
 from nlgauge.scoring.judging import Judged, add_comparisons, add_judged, judged, reread
 from nlgauge.scoring.plan import check_needs
 from nlgauge.scoring.replies import Replies
+from nlgauge.scoring.rubric_parts import add_totals
 from nlgauge.table import Row, Table
 
 SHOWN = 3  # replies of each kind that could not be read
@@ -107,6 +108,8 @@ def judge_data(
         data = add_judged(data, judge, batch, result, keep_draws)
         if result.judge.mode == "pairwise":
             data = add_comparisons(data, judge, batch, result)
+        if result.judge.mode in RUBRIC_MODES:
+            data = add_totals(data, str(judge), judge.signature)
     scored = sum(int((~np.isnan(result.scores.values)).sum()) for _, result in done)
     return JudgedData(
         data,
@@ -150,12 +153,11 @@ def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
             f"  {text if len(text) <= 100 else text[:60] + ' … ' + text[-40:]!r}"
             for text in list(dict.fromkeys(texts))[:SHOWN]
         ]
+    form = f", with {option('pattern', 'Score=([0-9]+)')} where they have another form"
     again = (
-        f"to parse them again without new requests: {option('reparse', True)}, with "
-        f"{option('pattern', 'Score=([0-9]+)')} where "
-        f"they have another form; to repeat these requests: {option('reask', True)}; all replies are in "
-        "`nlgauge cache "
-        "export`"
+        f"to parse them again without new requests: {option('reparse', True)}"
+        f"{'' if result.judge.mode in RUBRIC_MODES else form}; to repeat these requests: {option('reask', True)}; all "
+        "replies are in `nlgauge cache export`"
     )
     return [*lines, again]
 

@@ -70,6 +70,7 @@ class Batch:
     reference: Ints
     start: Ints
     control: Sequence[str | None] = ()
+    criterion: Sequence[str | None] = ()  # item of a rubric; empty without rubrics
     system: Ints | None = None
     input: Ints | None = None
     _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -79,7 +80,10 @@ class Batch:
         """Make a batch of all samples of a Dataset."""
         columns = ("output", "source", "context", "references", "control", "system", "input")
         there = data.samples.columns
-        return cls.from_columns(*(data.samples[c].to_list() if c in there else None for c in columns))
+        batch = cls.from_columns(*(data.samples[c].to_list() if c in there else None for c in columns))
+        if "criterion" in there:
+            batch.criterion = data.samples["criterion"].to_list()
+        return batch
 
     @classmethod
     def from_columns(
@@ -197,6 +201,7 @@ def take(batch: Batch, rows: Ints) -> Batch:
         reference=batch.reference[place],
         start=start,
         control=[batch.control[i] for i in rows.tolist()],
+        criterion=[batch.criterion[i] for i in rows.tolist()] if batch.criterion else (),
         system=None if batch.system is None else batch.system[rows],
         input=None if batch.input is None else batch.input[rows],
         _kept={},

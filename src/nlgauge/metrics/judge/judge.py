@@ -14,9 +14,10 @@ from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.judge.protocol import JudgeProtocol
 from nlgauge.metrics.judge.replies import Memory
 from nlgauge.metrics.judge.reply_parser import checked_pattern
+from nlgauge.metrics.judge.rubric import RubricProtocol
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.metrics.judge.secret import checked_url, find_key
-from nlgauge.metrics.judge.task import HEADING, MODES, Setting, load_task, shipped, template
+from nlgauge.metrics.judge.task import HEADING, MODES, RUBRIC_MODES, Setting, load_task, shipped, template
 from nlgauge.options import option
 from nlgauge.spec import format_spec
 from nlgauge.text.batch import Batch
@@ -69,7 +70,7 @@ class Judge(Metric):
         points, pairwise = decided.scale, decided.mode == "pairwise"
         return replace(
             facts,
-            needs=frozenset({"output", *decided.task.shows}),
+            needs=frozenset({"output"} if decided.mode in RUBRIC_MODES else {"output", *decided.task.shows}),
             corpus=pairwise,
             bounds=(0.0, 1.0) if pairwise else (points.low, points.high),
         )
@@ -88,12 +89,15 @@ class Judge(Metric):
         fill = self.fill or named.fill
         if fill not in ("", "random"):
             raise NlgaugeError(f"judge: fill='{fill}'; omit it, or use 'random' as in gao2025.")
+        if fill and mode in RUBRIC_MODES:
+            raise NlgaugeError("judge: fill replaces ratings; a missing verdict on an item of a rubric stays missing.")
         base = self.base_url or task.base_url or own_endpoint()
         n = self.n or named.n or task.n
         text = self.temperature if self.temperature >= 0 else named.temperature
         # Several draws at temperature 0 would be one reply: gao2025 draws ten times at T=1.
         temperature = text if text >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
-        return JudgeProtocol(
+        protocol = RubricProtocol if mode in RUBRIC_MODES else JudgeProtocol
+        return protocol(
             task,
             task.aspect(self.aspect),
             self.model or named.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),

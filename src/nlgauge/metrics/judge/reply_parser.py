@@ -48,6 +48,7 @@ from nlgauge.metrics.judge.rating_phrases import (
     valued,
 )
 from nlgauge.metrics.judge.scale import Scale
+from nlgauge.metrics.judge.task import RUBRIC_MODES
 
 KEYS = ("rating", "score", "final_score", "final score", "overall", "grade", "final_rating")
 VAGUE_KEYS = ("value", "answer")  # a rating only if the object has no other keys but reasons
@@ -98,8 +99,9 @@ def checked_pattern(pattern: str, mode: str) -> str:
     """Compile a user's pattern for replies; raise an error for an invalid one before anything is sent."""
     if not pattern:
         return ""
-    if mode == "pairwise":
-        raise NlgaugeError("judge: pattern reads ratings; pairwise replies say A, B or tie.")
+    if mode in ("pairwise", *RUBRIC_MODES):
+        what = "pairwise replies say A, B or tie" if mode == "pairwise" else "replies to a rubric say met or not met"
+        raise NlgaugeError(f"judge: pattern reads ratings; {what}.")
     try:
         groups = re.compile(pattern).groups
     except (re.error, RecursionError, OverflowError) as error:

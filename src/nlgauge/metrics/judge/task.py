@@ -29,7 +29,8 @@ from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.registry import did_you_mean
 
 LIBRARY = Path(__file__).with_name("library")
-MODES = ("analysis", "rating", "logprobs", "pairwise")
+RUBRIC_MODES = ("rubric", "item")  # all items of a rubric in one request, or each by itself
+MODES = ("analysis", "rating", "logprobs", "pairwise", *RUBRIC_MODES)
 SHOWN = ("source", "context", "references", "control")
 LARGEST = 1 << 20  # maximum bytes of a prompt
 LISTED = ("aspects", "shows", "models", "settings")
@@ -75,7 +76,8 @@ class Task:
 
     def prompt(self, mode: str) -> str:
         """Return the template of a mode: the task's own, else the shipped one."""
-        return self.prompts.get(mode) or read_text(LIBRARY / "prompts" / f"{mode}.txt")
+        shipped_name = "rubric" if mode in RUBRIC_MODES else mode
+        return self.prompts.get(mode) or read_text(LIBRARY / "prompts" / f"{shipped_name}.txt")
 
     def aspect(self, name: str = "") -> str:
         """Return the aspect of that name; without a name the only one there is."""
