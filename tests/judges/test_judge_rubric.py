@@ -225,3 +225,15 @@ def test_what_a_rubric_does_not_go_with_is_refused(folder: Path) -> None:
         ng.judge(data, rubric="answers", model="m", dry_run=True)
     with pytest.raises(NlgaugeError, match="needs the items of a rubric"):
         ng.judge(data, judge="rubric", model="m", base_url="http://localhost:1/v1", dry_run=True)
+
+
+def test_human_labels_of_items_are_joined_by_input_and_item(serve: Serve, folder: Path) -> None:
+    judged(folder, serve(), "outputs.csv", "-o", "judged.jsonl", "--name", "house")
+    lines = [f"s{i % 2},q{i // 2},{name},{(i + k) % 3 % 2}" for i in range(24) for k, name in enumerate(TEXTS)]
+    (folder / "labels.csv").write_text("\n".join(["system,input,part,human_label", *lines]) + "\n")
+    data = ng.load(folder / "judged.jsonl", labels=folder / "labels.csv")
+    assert len(data.ratings.filter(aspect="label")) == 72
+    human = {(r["system"], r["input"]): r["value"] for r in data.ratings.filter(aspect="label").to_dicts()}
+    assert human["s1", "q0 / cites"] == (1 + 1) % 3 % 2 and human["s0", "q1 / rude"] == (2 + 2) % 3 % 2
+    table = ng.analyze("rubric", data, aspect="label")
+    assert next(row for row in table if row["measure"] == "human_total")["n"] == 24

@@ -17,7 +17,7 @@ from nlgauge.data.tables.raw import RawTable, Where
 from nlgauge.data.tables.understanding import lines
 from nlgauge.data.tables.values import few_words, is_short, parse_column, values_to_fill
 from nlgauge.data.tables.vocabulary import ASIDE, SETS, TRIALS, listed, plain
-from nlgauge.data.units import TRIAL_OF, base_inputs
+from nlgauge.data.units import TRIAL_OF, base_inputs, part_input
 from nlgauge.errors import DataError, Note, code_of
 from nlgauge.options import option
 from nlgauge.stats.design.label_sampling import combined_probability
@@ -113,7 +113,7 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
     roles = replace(roles, aside=tuple(c for c in roles.aside if c not in DESIGN))  # `_with_design` uses them
     by_row = table.frame.with_columns(pl.lit("labels").alias(ROW_SYSTEM), pl.int_range(pl.len()).alias(ROW_INPUT))
     keyed = replace(roles, system=ROW_SYSTEM, input=ROW_INPUT, output=None, source=None, context=None)
-    keyed = replace(keyed, sets=(), trials=(), aside=())
+    keyed = replace(keyed, sets=(), trials=(), aside=(), part=None)
     built = build(replace(table, frame=by_row), keyed, table.where.source)
     if built.ratings.is_empty():
         raise DataError(_no_labels(table, roles))
@@ -121,6 +121,9 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
     texts = {role: c for role in ("output", "source") if (c := getattr(roles, role)) is not None}
     flat = _flat(table.frame)
     keys = pl.DataFrame([pl.Series(ROW, range(table.frame.height)), *(name_text(table.frame[c]) for c in flat)])
+    if roles.part in flat and roles.input in flat:  # as the inputs of data in parts are named
+        of_part = pl.format(part_input("{}", "{}"), roles.input, roles.part)
+        keys = keys.with_columns(pl.coalesce(of_part, roles.input).alias(str(roles.input)))
     notes = [line for line in (*lines(table, roles), *built.notes) if code_of(line) != "roles"]
     scales = coded_aspects(table, roles, built.ratings)
     return Labels(table.where.source, rows, keys, roles.system, roles.input, texts, built.persons, notes, scales)
