@@ -105,7 +105,7 @@ def read_table(
     kind = SUFFIXES.get(suffixes[-1] if suffixes else "", "")
     if raw[:4] == b"PAR1":
         size = len(raw)
-        source = path if size == path.stat().st_size else io.BytesIO(raw)
+        source: Path | io.BytesIO = path if size == path.stat().st_size else io.BytesIO(raw)
         del raw  # as large as the table
         return _read_parquet(path, source, size, mentioned)
     if kind == "parquet":
