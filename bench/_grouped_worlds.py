@@ -60,7 +60,7 @@ def grouped_coverage(
     grouping: str, n: int, rho: float, trials: int, systems: int = 8, inputs: int = 400, seed: int = 81
 ) -> list[Row]:
     """Abilities of systems as people and the metric see them are correlated by `rho`; n labelled inputs with all their
-    outputs. The interval is for these systems and inputs like these, so that is the truth it is held against."""
+    outputs. The interval is for these systems and inputs like these, so that is the truth it is compared with."""
     rng = np.random.default_rng([n, round(100 * rho), len(grouping), seed])
     held: dict[str, list[tuple[bool, bool, float, float, float]]] = {c: [] for c in COEFFICIENTS}
     for t in range(trials):

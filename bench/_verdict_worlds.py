@@ -438,7 +438,7 @@ LIMITS = (0.6, 0.75)
 
 
 def badge_errors(n: int, share: float, judge: str, trials: int, seed: int = 41) -> Row:
-    """Compute how often a judge that knows nothing of quality earns "reliable" for a rate."""
+    """Compute how often a judge that ignores quality earns "reliable" for a rate."""
     rng = np.random.default_rng([seed, n, round(100 * share), BADGE_JUDGES.index(judge)])
     rate = {"constant pass": 1.0, "constant fail": 0.0}.get(judge) if not judge.startswith("coin") else float(judge[5:])
     tables = []

@@ -2,7 +2,7 @@
 `python -m bench.coverage --write docs/tuning.md`.
 
 k prompts judge the same rows; their errors are alike as far as a common difficulty of the rows makes them. The best one is
-chosen by its figure on these rows, and its interval is held against its own true value.
+chosen by its figure on these rows, and its interval is compared with its own true value.
 """
 
 from __future__ import annotations

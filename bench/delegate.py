@@ -282,7 +282,7 @@ def page(kept: dict[str, list[Row]]) -> dict[str, str]:
     titles = {
         "plain": "independent outputs",
         "steps": "scores of five steps",
-        "fooled": "surest verdicts wrong",
+        "fooled": "most confident verdicts wrong",
         "clusters": "conversations of 1 to 8 outputs",
         "trials": "5 trials of each input",
         "signals": "best of 5 judges",

@@ -2,7 +2,7 @@
 docs/drift.md: `python -m bench.coverage --write docs/drift.md`.
 
 A judge gives whole points from 1 to 5: quality with noise, rounded. A second run judges outputs of which some are the
-same (anchors). Looks: each day brings anchors of its own, or the same anchors are judged anew every day.
+same (anchors). Looks: each day brings anchors of its own, or the same anchors are judged again every day.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How time and memory of every metric grow with the length of a text: 10⁴, 10⁵ and 10⁶ characters of four kinds.
 
-One output of that length against a reference, source and context of the same length, turned round by a third. Each
+One output of that length against a reference, source and context of the same length, rotated by a third. Each
 measurement is a process of its own with a limit of CPU time and memory, so a metric that dies is a row, not the end. A
 metric that has no value for a text says why, and that is quick.
 

@@ -3,7 +3,7 @@
 Every line says which function of the other library is called; ours is `nlgauge.score(outputs, metrics, ref=references)`
 with the scores of each metric as an array. Each library scores the same pairs of texts by its quickest function for
 many pairs, or in a loop where it has none. Times are CPU time with tokenization, the best of several rounds, the two
-sides in turn. A ratio is the library's time over ours: below 1 the library is faster, and the line says so. Where both
+sides in turn. A ratio is the library's time over ours: below 1 the library is faster, which the line states. Where both
 sides give the same scores they are compared, and the run fails if they differ.
 
 Two kinds of texts: fixed ones, drawn from a Zipf vocabulary with punctuation (an output is its reference with a third of

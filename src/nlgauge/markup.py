@@ -1,4 +1,4 @@
-"""A Table as LaTeX and HTML, by the cells that people see.
+"""A Table as LaTeX and HTML, by the printed cells.
 
 LaTeX has booktabs rules, siunitx columns that align numbers at the point, and stars for significance; HTML is for
 notebooks, with definitions, method, notes and signature below the table.

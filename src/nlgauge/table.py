@@ -81,12 +81,12 @@ class Table:
     definitions: dict[str, str] = field(default_factory=dict)
     kind: str = ""  # the analysis that made it
     data: str = ""  # the name of its data set
-    shown: list[str] = field(default_factory=list)  # columns for people when there is no layout; all by default
+    shown: list[str] = field(default_factory=list)  # printed columns if there is no layout; all by default
     headlines: list[str] = field(default_factory=list)  # what must be read before the numbers
     heads: dict[str, str] = field(default_factory=dict)  # column -> heading, where it is not its name
     cells: dict[str, Callable[[Row], str]] = field(default_factory=dict)  # column -> text of its cells
     facts: dict[str, Any] = field(default_factory=dict)  # what is true of the table and not of one row
-    parts: list[Table] = field(default_factory=list)  # tables whose rows these are; people see them one by one
+    parts: list[Table] = field(default_factory=list)  # tables whose rows these are; they are printed separately
     answers: list[str] = field(default_factory=list)  # what the numbers say, in sentences; printed before the notes
     exit_code: int = 0  # of a command whose answer this is: 0, or what its verdict means to a script
     groups: tuple[str, ...] = ()  # columns that identify the parts: the parts then print as one table
@@ -178,14 +178,14 @@ class Table:
         # Looks upward, like `plot`: only the registries know papers of analyses and metrics.
         return list(importlib.import_module("nlgauge.analyses").citations(self))
 
-    # --- for people ---
+    # --- for readers ---
 
     def heading(self, column: str) -> str:
-        """How people read the name of a column: `p_corrected` is `p corrected`."""
+        """Printed name of a column: `p_corrected` is `p corrected`."""
         return self.heads.get(column) or column.replace("_", " ")
 
     def text(self, row: Row, column: str) -> str:
-        """How people read one cell."""
+        """Printed form of one cell."""
         value, write = row.get(column), self.cells.get(column)
         if write is not None and row:
             return write(row)
@@ -203,7 +203,7 @@ class Table:
 
     @property
     def printed(self) -> list[Table]:
-        """The tables that people see: itself, or its parts one by one."""
+        """Return the printed tables: itself, or its parts."""
         return self.parts if self.parts and not self.groups else [self]
 
     def grid(self, counted: bool = True) -> tuple[list[str], list[list[Cell]]]:
@@ -454,11 +454,11 @@ class CommandOutput:
     Attributes
     ----------
     tables : list of Table
-        For machines, and for people where there are no `lines`.
+        For programs, and for readers if there are no `lines`.
     lines : list of str, optional
-        What people read in place of the tables.
+        Text printed instead of the tables.
     remarks : list of str
-        What people are told besides; the command line writes them to stderr.
+        Further remarks; the command line writes them to stderr.
     unfinished : str
         Why a part could not be done, while the rest is done and kept (exit code 3).
     error : str
@@ -473,6 +473,6 @@ class CommandOutput:
 
 
 def command_output(kind: str, rows: Sequence[Row], lines: Sequence[str], remarks: Sequence[str] = ()) -> CommandOutput:
-    """Return what was done as lines for people, and as the rows of a table for machines."""
+    """Return what was done as lines to print, and as the rows of a table."""
     plain = [{k: v if isinstance(v, int | float | None) else str(v) for k, v in row.items()} for row in rows]
     return CommandOutput([Table(f"nlgauge {kind}", plain, kind=kind)], lines, remarks)

@@ -104,7 +104,7 @@ def test_the_advice_names_the_first_row_and_its_numbers() -> None:
 def test_impossible_scales_are_refused() -> None:
     with pytest.raises(NlgaugeError, match="at least 2 levels"):
         measures_study(noisy_panel(), scales=1)
-    with pytest.raises(NlgaugeError, match="cut must be both, metrics or people; got 'x'"):
+    with pytest.raises(NlgaugeError, match="cut must be both, metrics or human; got 'x'"):
         measures_study(noisy_panel(), cut="x")  # type: ignore[arg-type]
 
 

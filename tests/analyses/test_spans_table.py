@@ -76,7 +76,7 @@ def test_a_program_is_held_against_each_person_and_all_and_never_called_people()
     assert min(p["value"] for p in parts) <= whole["value"] <= max(p["value"] for p in parts)
     assert whole["low"] < whole["value"] < whole["high"]
     assert "models, not annotators: gpt-4." in table.notes
-    assert "gpt-4 on people" in str(table)
+    assert "gpt-4 on human" in str(table)
 
 
 def test_outputs_of_one_input_are_left_out_together() -> None:

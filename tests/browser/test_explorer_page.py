@@ -74,7 +74,9 @@ def test_points_are_the_scored_and_rated_outputs_with_rank_gaps(address: str) ->
     assert (len(found["place"]), found["missing"]) == (59, 1)
     score, people = np.array(found["score"]), np.array(found["human"])
     np.testing.assert_allclose(found["gap"], (rankdata(score) - rankdata(people)) / 58)
-    np.testing.assert_allclose(found["other"], 0, atol=1e-12)  # less is better: turned, it is people's own order
+    np.testing.assert_allclose(
+        found["other"], 0, atol=1e-12
+    )  # lower is better: with the sign flipped, the order of the human ratings
 
 
 def test_export_holds_the_selection_with_texts_ratings_and_scores(address: str) -> None:
@@ -322,7 +324,7 @@ def test_points_of_one_value_are_moved_apart_by_less_than_half_a_step(visit: Vis
     drawn = page.evaluate(
         "document.getElementById('plot').data.filter(t => t.name !== 'chosen').flatMap(t => t.x.map((x, k) => [x, t.y[k]]))"
     )
-    true = page.evaluate("now.score.map((x, k) => [x, now.people[k]])")
+    true = page.evaluate("now.score.map((x, k) => [x, now.human[k]])")
     assert len({tuple(p) for p in true}) == 5 and len({tuple(p) for p in drawn}) == len(true)
     assert max(abs(x - round(x)) for x, _ in drawn) < 0.5 > max(abs(y - round(y)) for _, y in drawn)
     page.select_option("#scale", "rank")

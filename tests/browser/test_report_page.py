@@ -35,10 +35,10 @@ def opened(page: Any, key: str) -> Any:
 def test_sections_are_closed_until_mouse_keyboard_or_link_opens_them(visit: Visit, report: Path) -> None:
     page = visit.open(report)
     assert page.locator("details.section[open]").count() == 0
-    page.locator("#people > summary").focus()
+    page.locator("#annotators > summary").focus()
     page.keyboard.press("Enter")
-    assert page.locator("#people .inside").is_visible()
-    assert page.evaluate("location.hash") == "#people"
+    assert page.locator("#annotators .inside").is_visible()
+    assert page.evaluate("location.hash") == "#annotators"
     page.locator("nav a[href='#uses']").click()
     page.locator("#uses .inside").wait_for()  # visible; the link is followed by an event
     page.keyboard.press("Enter")  # the link again: it stays open

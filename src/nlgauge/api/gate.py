@@ -272,7 +272,7 @@ def _agreement(
 def _rows_without_value(
     chosen: Session, limits: Mapping[str, float], rows: list[Row], refused: list[Refusal]
 ) -> list[Row]:
-    """What was asked for and could not be computed is undecided: of judges that were named, and of those held against
+    """What was asked for and could not be computed is undecided: of judges that were named, and of those compared with
     the limit elsewhere (in another group, on another aspect).
     """
     keys = [*chosen.columns, "metric", "aspect"]
@@ -322,7 +322,7 @@ def _estimates(
             mine = {r["measure"]: r for r in table if r["system"] == system}
             r = mine.get("ppi_plus", mine["labels_only"])
             doubt = " ".join(table.headlines)  # labeled outputs are unlike the others: the interval does not hold
-            ends = {"low": r["low_alone"], "high": r["high_alone"]}  # each is held against the limit for itself
+            ends = {"low": r["low_alone"], "high": r["high_alone"]}  # each is compared with the limit for itself
             ends |= {"low": math.nan, "high": math.nan, "reason": doubt} if doubt else {}
             row = limit_row({**r, **ends, "measure": name}, wanted[name], r["n"])
             rows.append({**{k: r[k] for k in chosen.columns}, **row, "system": system if several else None})

@@ -68,7 +68,7 @@ def _csv(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:
     writer.writerow([*KEY, *named, *asked, *DESIGN])
     for row in tasks.iter_rows(named=True):
         empty = [""] * len(asked)
-        texts = (for_spreadsheet(row[c] or "") for c in (*KEY, *named))  # people open the file in a spreadsheet
+        texts = (for_spreadsheet(row[c] or "") for c in (*KEY, *named))  # annotators open the file in a spreadsheet
         writer.writerow([*texts, *empty, *("" if row[c] is None else row[c] for c in DESIGN)])
     return out.getvalue()
 

@@ -33,7 +33,7 @@ LEVEL = 0.95  # of the interval of a single limit in a single test
 # excluded where the limit lies this many standard errors further away.
 FOUR_OF_FIVE = 0.8416
 SEVERAL = "systems and inputs"  # both are samples: only the intervals of more of both are shorter
-MAX_TIMES = 1000  # times the labels at hand, beyond which a value lies at the limit
+MAX_TIMES = 1000  # times the existing labels, beyond which a value lies at the limit
 
 
 def read_limits(given: Limits, example: str) -> dict[str, float]:
@@ -239,7 +239,7 @@ def verdict_row(row: Row, failed: bool, level: float, level_failed: float, high_
 
 
 def _times(half: float, level: float, distance: float, needed: float) -> float | None:
-    """Return how many times the labels at hand would decide in four of five data sets whose true value is this one.
+    """Return how many times the existing labels would decide in four of five data sets whose true value is this one.
 
     `half`: between the value and the end of its interval at this level; `distance`: between the value and the limit;
     `needed`: level at which the interval must exclude the limit.

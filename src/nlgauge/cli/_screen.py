@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FIGURES = ("svg", "png", "pdf", "html")  # -o with one of these saves the picture of the table
 COLORS = {"reliable": "green", "inconclusive": "yellow", "not reliable": "red"}  # of badges
-WIDE = 160  # columns of piped output, which is for people too, without a terminal's limits
+WIDE = 160  # columns of piped output, which is also read by humans, without a terminal's limits
 
 
 def console() -> Console:
@@ -78,7 +78,7 @@ def print_answer(
 ) -> None:
     """Print what a function gave back, and end as it says: with its exit code, or as partly done.
 
-    A Table, several, a text, or something with `tables`, `lines` for people and `remarks`.
+    A Table, several, a text, or something with `tables`, `lines` for readers and `remarks`.
     """
     if answer is None:
         return

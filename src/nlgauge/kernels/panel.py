@@ -3,12 +3,12 @@
 A cell that is not finite in the metric or in the human scores is missing and left out for that metric.
 Small groups (16 systems) compare all pairs without branches. Big ones (1,000 inputs, or all cells) are sorted
 by radix, with the human rating levels carried along; then one walk up the metric counts, for each point, the lower
-points that people rated lower too: in a Fenwick tree over the levels, or by merge sort where there are very many.
+points with lower human ratings too: in a Fenwick tree over the levels, or by merge sort where there are very many.
 The human side of a group is prepared once and shared by all metrics that miss none of its cells.
 Pair counts are exact. Each (metric, group) is computed by itself, so the order of work changes nothing.
 
-Arrays of three rows have people in row 0 (shared by all metrics), people where this metric has gaps in row 1, and the
-metric in row 2. `order` is as in `ordered`.
+Arrays of three rows have human ratings in row 0 (shared by all metrics), human ratings where this metric has gaps in
+row 1, and the metric in row 2. `order` is as in `ordered`.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def panel(
     rho: Rows,
     pairs: cython.longlong[:, :, ::1],
 ):
-    """Statistics of metrics `x` (K×G×S) against people `z` (1×G×S or K×G×S), into the arrays behind (K×G).
+    """Statistics of metrics `x` (K×G×S) against human ratings `z` (1×G×S or K×G×S), into the arrays behind (K×G).
 
-    State: 0 defined, 1 too few (left as it is), 2 metric constant, 3 people constant, 4 both.
+    State: 0 defined, 1 too few (left as it is), 2 metric constant, 3 ratings constant, 4 both.
     """
     cython.declare(g=Int, k=Int, tied=Int, classes=Int, norm=cython.double)
     cython.declare(shared_tied=Int, shared_classes=Int, shared_norm=cython.double)
@@ -134,7 +134,7 @@ def _fill(
     pairs: cython.longlong[:, :, ::1],
     room: PanelRoom,
 ) -> cython.void:
-    """Fill in metric k and group g from their m shared cells; h is the row of people."""
+    """Fill in metric k and group g from their m shared cells; h is the row of human ratings."""
     cython.declare(classes=Int, own=cython.double)
     classes, own = _centre(room.v, 2, m, want_r, room.centered)
     tied: Int = 0

@@ -28,7 +28,7 @@ Longs = cython.typedef(cython.const[cython.longlong][::1])
 
 @kernel
 def sorted_points(x: cython.const[cython.double][:, ::1], z: cython.const[cython.double][:, ::1]):
-    """The points of each group that metric and people have, and where each group starts."""
+    """The points of each group that have a score and a rating, and where each group starts."""
     cython.declare(g=Int, i=Int)
     groups: Int = x.shape[0]
     size: Int = x.shape[1]
@@ -107,7 +107,7 @@ def fill_buckets(
     shift: Int,
     buckets: cython.longlong[:, ::1],
 ):
-    """Weights per bucket of differences and kind of pair: 0 discordant, 1 tied by people, 2 concordant."""
+    """Weights per bucket of differences and kind of pair: 0 discordant, 1 tied by the ratings, 2 concordant."""
     cython.declare(g=Int, i=Int, j=Int)
     size: Int = 0
     for g in range(len(start) - 1):
@@ -140,7 +140,7 @@ def collect(
     difference: cython.double[::1],
     gain: cython.longlong[::1],
 ):
-    """The differences in [low, high] of pairs that people tie or order alike, and what a tie would gain."""
+    """The differences in [low, high] of pairs that the ratings tie or order alike, and what a tie would gain."""
     cython.declare(g=Int, i=Int, j=Int)
     count: Int = 0
     with cython.nogil:

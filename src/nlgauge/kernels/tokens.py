@@ -324,7 +324,7 @@ def _encode(
                         count, size = _pieces(codes, first, k, False, ids, lines, line, count, table, pool, ends, size)
                     continue
                 word: Int
-                if not foreign and k - first <= 16:  # the usual case: what it needs is at hand
+                if not foreign and k - first <= 16:  # the usual case: what it needs is available
                     more: Word = 0
                     if k - first > 8:
                         more = _packed(codes, first, k - 8)

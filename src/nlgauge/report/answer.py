@@ -304,7 +304,7 @@ def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
 
 
 def _not_answered(run: ReportContext, aspect: str, refused: Sequence[Refusal]) -> str:
-    """Why nothing can be said about an aspect that people rated."""
+    """Reason why there is no answer for a rated aspect."""
     given = run.data.ratings.filter(pl.col("aspect") == aspect)["value"]
     if given.n_unique() == 1:
         return (

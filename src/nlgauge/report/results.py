@@ -79,7 +79,7 @@ def per_input(run: ReportContext) -> dict[str, Any]:
 
 
 def verdicts_of(run: ReportContext) -> dict[str, Any]:
-    """Aspect → pass and fail of people and judges, row by row, where both have two values."""
+    """Aspect → pass and fail of human labels and judges, row by row, where both have two values."""
     verdicts = {}
     for aspect in run.aspects:
         try:

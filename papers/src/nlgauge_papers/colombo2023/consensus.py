@@ -118,7 +118,7 @@ def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
             "distance": "(1 − tau-b) / 2 between rank sums (Eq. 1) and the Kemeny consensus; 0 the same order"
         },
         method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; each aspect has its votes in the "
-        "consensus of people and each metric in that of the metrics, its own included.",
+        "human consensus and each metric in that of the metrics, its own included.",
         notes=[*(_proof(side, c) for side, c in result.items()), *_between(result), *sides.remarks()],
         signature=sides.signature(),
     )

@@ -55,8 +55,8 @@ HUMAN = {"engagingness": "Engaging", "groundedness": "UsesKnowledge"}
 SETS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
 NOTE = (
     "baselines against the original response, which is then left out of the systems, as in the USR paper, whence the "
-    "rows come; Word Length and E over all systems, people kept. F-1, of which the paper says no more, is that of "
-    "characters: all its cells come out so, and hardly one with words."
+    "rows come; Word Length and E over all systems, human-written outputs included. F-1, which the paper does not "
+    "define, is that of characters: all its cells come out so, and hardly one with words."
 )
 
 

@@ -105,7 +105,7 @@ def study(
             "Language-model metrics: correlation with human ratings",
             rows,
             method="correlation over all outputs (global), over systems' means (system) and over systems for each "
-            "input, mean (input); people among the systems kept, first reference; where a reference is used, outputs "
+            "input, mean (input); human-written outputs included, first reference; where a reference is used, outputs "
             f"that are the reference itself are left out; low, high: 95% percentile bootstrap over inputs, {draws} "
             f"draws, seed {seed}. Perplexity is lower-is-better: a good one correlates negatively. Printed figures "
             "are the papers', with other models.",

@@ -310,5 +310,5 @@ def table_e1(sources: Sources) -> Ours:
     embedding_matching(rows, "E.1", "yelp")
     return rows.ours(
         "BLEU, METEOR and the four with word vectors: columns that Mir et al. released (unmasked texts), the distance "
-        "WMD turned round; ROUGE and chrF from the texts, the source as the reference."
+        "WMD reversed; ROUGE and chrF from the texts, the source as the reference."
     )

@@ -139,7 +139,7 @@ def trained_table(sets: Sets, draws: int = 1000, only: Iterable[str] = ()) -> Ta
     return Table(
         "Trained aligners (D, R) and embedding matching (E): correlation with human ratings (deng2021)",
         rows,
-        method="pearson, spearman, kendall over all outputs, people among the systems kept; low, high: 95% "
+        method="pearson, spearman, kendall over all outputs, human-written outputs included; low, high: 95% "
         f"percentile bootstrap over inputs, {draws} draws, seed 0. paper: the same estimator in the paper "
         "(RoBERTa-large), best of its trainings.",
         notes=[

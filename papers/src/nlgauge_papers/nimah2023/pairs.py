@@ -151,7 +151,7 @@ def table_14(sources: Sources) -> Ours:
     """Check the pairs of UniEval-TC that the text of the paper still has."""
     ours = checked(sources, "14", "UniEval-TC")
     lost = (
-        "the text of the paper that is at hand has lost two easy pairs and one hard pair of this table; Table "
+        "the text of the paper that is available has lost two easy pairs and one hard pair of this table; Table "
         "15 has them."
     )
     return Ours(ours.values, ours.reasons, [*ours.notes, lost])

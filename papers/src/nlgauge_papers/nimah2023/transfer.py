@@ -117,7 +117,7 @@ def family_correlations(
 
 
 def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Any], str]) -> Ours:
-    """Each line and head of Table 5 or 6: a value where all sets of Table 3 are at hand, else what is missing."""
+    """Each line and head of Table 5 or 6: a value where all sets of Table 3 are available, else what is missing."""
     cells = transfer_groups()
     result = family_correlations(
         sources, [{"dataset": t.dataset, "group": head_of(t), "family": t.family} for t in cells]

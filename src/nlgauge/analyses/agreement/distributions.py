@@ -43,7 +43,7 @@ def distributions(
     Returns
     -------
     Table
-        One row per judge and divergence: `value` of the judge, `annotator` (one annotator, held against the others),
+        One row per judge and divergence: `value` of the judge, `annotator` (one annotator, compared with the others),
         and `difference` (judge less annotator: below 0 the judge is nearer to the annotators) with `low`, `high` and
         `p`. With `groups`, one row per judge and group: agreement with single annotators of the group, and the
         difference from the agreement with all others.

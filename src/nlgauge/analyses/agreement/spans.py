@@ -138,7 +138,7 @@ def _method(level: float, units: str, draws: int) -> str:
         "F1 of characters, from sums over all outputs that both annotated; clean: outputs in which neither marked "
         f"anything. {level:.0%} confidence intervals: jackknife over {units}, Student's t on the logit scale. "
         "Precision: "
-        "share of the characters marked by the first that the second marked too; recall: the reverse. people: all "
+        "share of the characters marked by the first that the second marked too; recall: the reverse. human: all "
         "pairs "
         "of annotators pooled. Gamma is computed on the concatenated outputs, without an interval; its expected "
         "disorder "

@@ -112,7 +112,7 @@ def transfer(
         f"for which lower is better is flipped. {origin}",
         notes=notes,
         signature=f"nlgauge:{__version__}|measure:{chosen}"
-        f"|people:{'kept' if choice.keep_human else 'out'}|data:{','.join(d.name for d in datasets)}",
+        f"|human:{'kept' if choice.keep_human else 'out'}|data:{','.join(d.name for d in datasets)}",
     )
 
 

@@ -73,7 +73,7 @@ def plan(
 
     Notes
     -----
-    Studies are simulated by Algorithm 1 of Gao et al. (2025), fitted to the two metrics and the ratings at hand.
+    Studies are simulated by Algorithm 1 of Gao et al. (2025), fitted to the two metrics and the existing ratings.
     """
     chosen = measures_of(measure)[0]
     _check(panel, axis, power, how, level)

@@ -51,7 +51,7 @@ def judges(choice: Choice) -> Table:
 
     Notes
     -----
-    `length|people` is the partial Spearman correlation of score and number of words, controlling for the human rating;
+    `length|human` is the partial Spearman correlation of score and number of words, controlling for the human rating;
     `consistency` is ICC(1) over the single draws.
 
     References
@@ -99,7 +99,7 @@ def judges(choice: Choice) -> Table:
 HEADS = {
     "global/pearson": "global r", "global/spearman": "global ρ", "input/kendall": "input τ",
     "system/spearman": "system ρ",
-    "input/acc-eq-calibrated": "input acc*", "length|people": "length | human",
+    "input/acc-eq-calibrated": "input acc*", "length|human": "length | human",
 }  # fmt: skip
 DEFINITIONS = {
     "acc*": "pairwise accuracy with calibrated ties, per input",
@@ -185,11 +185,11 @@ def _placed(lengths: pl.DataFrame | None, panel: Panel) -> Array | None:
 
 def _length(panel: Panel, judge: str, size: Array | None) -> Row:
     if size is None:
-        return {"length": np.nan, "length|people": np.nan}
+        return {"length": np.nan, "length|human": np.nan}
     judged = panel.metrics[judge]
     both = np.isfinite(judged) & np.isfinite(panel.human) & np.isfinite(size)
     length, given = partial_spearman(judged[both], size[both], panel.human[both])
-    return {"length": length, "length|people": given}
+    return {"length": length, "length|human": given}
 
 
 def partial_spearman(x: Array, y: Array, given: Array) -> tuple[float, float]:

@@ -119,7 +119,7 @@ def no_verdicts(refused: Sequence[Refusal]) -> str:
 
 
 def _coding(levels: Array, cut: float) -> str:
-    """Return which values count as pass and which as fail."""
+    """Return which values are a pass and which as fail."""
     fails, passes = levels[levels < cut], levels[levels >= cut]
     words = [f"{_listed(part)} = {word}" for part, word in ((passes, "pass"), (fails, "fail")) if len(part)]
     return ", ".join(words)
@@ -158,7 +158,7 @@ def judge_deviations(
 
 
 def judge_pass(rows: LabeledScores, people: HumanPass, cut: float | None = None) -> tuple[Mask, str]:
-    """Return the judge's verdicts, and which values count as pass and fail ("1 = pass, 0 = fail.").
+    """Return the judge's verdicts, and which values are a pass and fail ("1 = pass, 0 = fail.").
 
     `cut` is on the judge's own scale.
     """
@@ -177,7 +177,7 @@ def judge_pass(rows: LabeledScores, people: HumanPass, cut: float | None = None)
 
 
 class JudgedRows(NamedTuple):
-    """Outputs with a human label, the judge's verdicts on them, and which values count as pass and fail."""
+    """Outputs with a human label, the judge's verdicts on them, and which values are a pass and fail."""
 
     rows: LabeledScores
     passed: Mask

@@ -34,7 +34,7 @@ from nlgauge.types import Array, Bounds, Mask
 
 Decide = Literal["both", "pass", "fail"]
 SIDES: dict[Decide, tuple[str, ...]] = {"both": ("pass", "fail"), "pass": ("pass",), "fail": ("fail",)}
-FAR = 50  # times the labels at hand, beyond which a number of labels is not named
+FAR = 50  # times the existing labels, beyond which a number of labels is not named
 MOST_SIGNALS = 6  # among which delta is split
 DRAW = re.compile(r"(.+)#\d+$")  # the column of one draw of a judge
 
@@ -179,7 +179,7 @@ def delegate(
             "labels_needed": "labels needed",
         },
         cells=cell_texts(best),
-        method=f"Fixed-sequence tests (Learn then Test) from the surest verdict down, each at {delta:.4g} = "
+        method=f"Fixed-sequence tests (Learn then Test) from the most confident verdict down, each at {delta:.4g} = "
         f"{1 - confidence:.2g} / ({len(request.sides)} kinds of verdict × {len(signals)} signals); {level:.0%} "
         "intervals of shares. Labels needed: about, at the error rate seen so far.",
         answers=answers(rows, best, {"labels": made[chosen][0][-1]["labels"], "delta": delta, "signals": len(signals)}),

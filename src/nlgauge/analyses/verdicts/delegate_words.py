@@ -64,7 +64,7 @@ def _missing(refused: Sequence[Row], policy: Policy, facts: Mapping[str, Any], s
         if row["reason"].startswith("both rules"):
             text = "the other rule covers its scores"
         elif missing(needed):
-            text = "more labels would hardly help, because its surest verdicts are wrong too often"
+            text = "more labels would hardly help, because its most confident verdicts are wrong too often"
         else:
             text = f"about {needed:,.0f} labels in all would do, at the error rate seen so far"
         outlook.setdefault(text, []).append(row["measure"])

@@ -15,7 +15,7 @@ from nlgauge.errors import NeedsMissing
 def verdict_rows(panel: Panel) -> dict[str, Any] | None:
     """Return labels and verdicts per output, as plain data; None if human ratings or all metrics have other values.
 
-    `rows` holds [system, input] of every labeled output, `people` the labels (1 pass, 0 fail), and `judges` the
+    `rows` holds [system, input] of every labeled output, `human` the labels (1 pass, 0 fail), and `judges` the
     verdicts of each metric (1, 0, or null).
     """
     try:

@@ -4,7 +4,7 @@
     class SummEval(Reader):
         \"\"\"SummEval jsonl: model outputs with every expert and crowd rating.\"\"\"
 
-        takes = Takes("JSON lines with `model_id` …", people="…", scores="…")
+        takes = Takes("JSON lines with `model_id` …", human="…", scores="…")
         keys = ({"model_id", "expert_annotations"},)  # or a method `recognizes`
 
         @staticmethod

@@ -1,4 +1,4 @@
-"""Labels that people give in the explorer: a CSV file to which every label is added as a row.
+"""Labels given in the explorer: a CSV file to which every label is added as a row.
 
 Several explorers, and an editor, may have the file open: it is read again, under a lock, before each row is added, and
 nothing that stands in it is written anew. The last row for an output and annotator holds (`current_labels`).

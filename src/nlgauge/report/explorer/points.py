@@ -122,14 +122,14 @@ class Explored:
         }
 
     def _gap(self, metric: str, scores: np.ndarray, people: np.ndarray) -> list[float]:
-        """Rank by the metric minus rank by people, both 0 to 1: above 0 the metric likes it better than people do."""
+        """Rank by the metric minus rank by human ratings, both 0 to 1: above 0, the metric overrates the output."""
         if len(scores) < 2:
             return [0.0] * len(scores)
         turned = -scores if metric in self.data.lower else scores
         return [float(g) for g in (average_ranks(turned) - average_ranks(people)) / (len(scores) - 1)]
 
     def agreement(self, aspect: str, metric: str, places: Sequence[int]) -> dict[str, Any]:
-        """Spearman's correlation of a metric with people over some outputs, and their number; None if constant."""
+        """Spearman's correlation with human ratings over some outputs, and their number; None if constant."""
         _known(aspect, self.data.aspects, "aspect")
         _known(metric, self.data.metrics, "metric")
         names = [f"people:{aspect}", _column(metric)]

@@ -1,4 +1,4 @@
-"""Bars: how well people agree, who may stand in for them, how far judges agree with them, what predicts them."""
+"""Bars: agreement of annotators, replacement of annotators, agreement of judges, what predicts them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def level_gaps(table: Table) -> PlotlyFigure:
 
 @figure("predictability")
 def prediction_bars(table: Table) -> PlotlyFigure:
-    """Bars for each aspect: what people are predicted from, with intervals over folds (Fig. 3)."""
+    """Bars for each aspect: predictors of human ratings, with intervals over folds (Fig. 3)."""
     drawn = PlotlyFigure()
     for name in distinct(table, "predictors"):
         rows = [row for row in table if row["predictors"] == name and there(row["value"])]

@@ -19,7 +19,7 @@ POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
 
 @figure()
 def correlation_circles(table: Table, cell: int = 0) -> PlotlyFigure:
-    """`inter-metric` as circles: blue positive, orange negative, larger is stronger; people bordered (Figure 1).
+    """`inter-metric` as circles: blue positive, orange negative, larger is stronger; human ratings bordered (Figure 1).
     `cell`: pixels of the largest circle, for a narrow picture.
     """
     names = distinct(table, "metric")

@@ -1,4 +1,4 @@
-"""Dots: metrics down the side with their values, intervals and marks; places by people against places by a metric."""
+"""Dots: metrics down the side with their values, intervals and marks; ranks by human ratings against places by a metric."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOR
 
 @figure("disagreements")
 def disagreement_points(table: Table) -> PlotlyFigure:
-    """Place by the metric against place by people; the text of the output is in the tip."""
+    """Rank by the metric against rank by human ratings; the text of the output is in the tip."""
     drawn = PlotlyFigure()
     for k, who in enumerate(distinct(table, "who")):
         rows = [row for row in table if row["who"] == who]
@@ -266,7 +266,7 @@ def disagreement_points(table: Table) -> PlotlyFigure:
 
 @figure()
 def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> PlotlyFigure:
-    """Left how far a metric tells levels or systems apart (KS), right (or below) whether it orders them as people do.
+    """Left: separation of levels or systems (KS); right (or below): agreement of their order with the human one.
 
     Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination`
     and `system-preference`. `lines="family"` where the tables were made with per=family.

@@ -29,7 +29,7 @@ from nlgauge.table import Layout, Row, Table
 # From sure to unsure: dark blue below .001, white above .1.
 STEPS = [(0.001, "#08519c"), (0.01, "#3182bd"), (0.05, "#9ecae1"), (0.1, "#deebf7"), (1.01, "#f7f7f7")]
 WORDS = ["p < .001", "p < .01", "p < .05", "p < .1", "p ≥ .1"]
-# Dark: the same order. Light: unrelated (.5). Orange: turned round.
+# Dark: the same order. Light: unrelated (.5). Orange: reversed.
 NEARNESS = [[0, "#08306b"], [0.25, "#4292c6"], [0.5, "#f7f7f7"], [0.75, "#f1a340"], [1, "#b35806"]]
 VERDICTS = {True: 1.0, False: -1.0, None: 0.0}
 MAX_LABELED_COLUMNS = 16  # columns whose cells have room for a number
@@ -82,7 +82,7 @@ def _tip(row: Row, column: str) -> str:
 
 @figure("inter-metric")
 def metric_map(table: Table) -> PlotlyFigure:
-    """The square of Figure 1: blue agrees, orange disagrees; people first."""
+    """The square of Figure 1: blue agrees, orange disagrees; human ratings first."""
     return square(distinct(table, "metric"), {(row["metric"], row["other"]): row["value"] for row in table})
 
 
@@ -118,7 +118,7 @@ def _place(measure: str) -> tuple[int, int, str]:
 
 @figure("complementarity")
 def distance_matrix(table: Table) -> PlotlyFigure:
-    """All aspects and metrics against all, people first; the lines part people from metrics (Fig. 2)."""
+    """All aspects and metrics against all, human ratings first; lines separate human ratings from metrics (Fig. 2)."""
     names, apart = [row["metric"] for row in table], table.facts["distance"]
     far = {(a, b): None if a == b else apart[a][b] for a in names for b in names}
     bar = {"thickness": 12, "tickvals": [0, 0.5, 1], "ticktext": ["0 same", "0.5", "1 reversed"]}
@@ -211,7 +211,7 @@ def _verdict(row: Row) -> str:
 
 @figure("wins")
 def win_matrices(table: Table, across: int = 4) -> PlotlyFigure:
-    """People left, metrics right: the share of comparisons that the row wins over the column, and of ties (=). The
+    """Human ratings left, metrics right: share of comparisons that the row wins over the column, and of ties (=). The
     color is wins minus losses, so that ties take neither side. `across`: squares next to each other."""
     sides, names = distinct(table, "side")[:4], distinct(table, "first")
     shown = [plain(n) for n in names]

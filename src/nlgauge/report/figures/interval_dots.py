@@ -115,7 +115,7 @@ def shift_split(table: Table) -> PlotlyFigure | None:
 
 
 def _on_the_side_not_asked(row: Row) -> bool:
-    """A judge that spreads its scores more than people do has no bias to the middle, however sure that is."""
+    """A judge that uses a wider range than annotators has no central tendency, whatever the p-value."""
     return bool(row["value"] * ONE_SIDED.get(row["measure"], row["value"]) < 0)
 
 
@@ -174,7 +174,7 @@ def estimate_dots(table: Table) -> PlotlyFigure | None:
 
 @figure("rank")
 def strength_dots(table: Table) -> PlotlyFigure:
-    """Systems, best by people on top: chance to beat an average other, one sign a side; lines part the tiers."""
+    """Systems, best by human votes on top: chance to beat an average other, one sign a side; lines part the tiers."""
     sides, names = distinct(table, "side")[:7], distinct(table, "system")
     place = {name: k for k, name in enumerate(names)}
     drawn = PlotlyFigure()

@@ -1,7 +1,7 @@
 """Agreement with the distribution of annotators, next to what one more annotator would reach.
 
-Annotators who disagree may all be right (Aroyo and Welty 2015). A judge names one value per output; it is held against
-the shares of the values that annotators gave. One annotator in turn is held against the shares of the others, and so is
+Annotators who disagree may all be right (Aroyo and Welty 2015). A judge gives one value per output, compared with
+the shares of the values that annotators gave. Each annotator is compared with the shares of the others, and so is
 the judge, so that both face as many annotators.
 """
 

@@ -298,7 +298,7 @@ def _binomial_p(errors: Ints, n: Array, error: float) -> Array:
 
 def _betting_p(bad: np.ndarray, code: Ints, error: float) -> Array:
     """P-value after each row (in order of the score) of the null hypothesis that decided rows are wrong more often."""
-    order = np.argsort(code, kind="stable")  # rows of a cluster next to each other, surest first
+    order = np.argsort(code, kind="stable")  # rows of a cluster next to each other, most confident first
     after = np.cumsum((bad[order] - error) / np.bincount(code)[code[order]])
     first = np.flatnonzero(np.append(True, np.diff(code[order]) > 0))
     spent = np.concatenate([[0.0], after])[first]

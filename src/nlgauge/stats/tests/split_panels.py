@@ -179,7 +179,9 @@ def check_words(draws: int, seed: int) -> str:
     str
         Empty without draws.
     """
-    return f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}." if draws else ""
+    return (
+        f" p check: outputs, taken as independent, reassigned at random, {draws} draws, seed {seed}." if draws else ""
+    )
 
 
 def differ(
