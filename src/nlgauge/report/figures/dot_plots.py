@@ -1,4 +1,4 @@
-"""Dots: metrics down the side with their values, intervals and marks; ranks by human ratings against places by a metric."""
+"""Dots: metrics with their values, intervals and marks; ranks by human ratings against ranks by a metric."""
 
 from __future__ import annotations
 
