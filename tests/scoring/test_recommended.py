@@ -77,6 +77,12 @@ def test_a_text_in_no_recognized_language_is_refused_unless_it_is_declared_engli
     assert metrics[0] == "consistency"
 
 
+def test_short_replies_in_english_are_recognized_together() -> None:
+    replies = ["Yes, a dog, they smell better than we do.", "No.", "Nice!", "I like it here.", "Where are you from?"]
+    batch = Batch.from_columns(replies, [SUMMARY] * 5, [ENGLISH] * 5)
+    assert recommended.ENGAGINGNESS.spec in with_recommended("recommended", None, lambda: batch)[0]
+
+
 def test_one_foreign_text_in_many_is_a_detection_error_and_one_in_ten_is_not() -> None:
     def choice(many: int) -> list[str]:
         sources = [*[ENGLISH] * many, OTHERS["German"]]

@@ -69,7 +69,7 @@ REWARDS = {
     "summarization": "consistency is highest for copied sentences, and salience (a part of relevance) for the whole "
     "source; compression (brevity) and repetition (redundancy) show this and are not quality scores",
     "dialogue": "longer replies that repeat the context score higher",
-    "style-transfer": "an unchanged copy of the source scores near the maximum",
+    "style-transfer": "an unchanged copy of the source scores higher than a rewriting",
 }
 # What to use for the tasks without a recommendation.
 INSTEAD = {

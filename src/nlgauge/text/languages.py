@@ -8,20 +8,18 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from nlgauge.text.stopwords import WORD
+from nlgauge.text.stopwords import STOP, WORD
 
 LONGEST = 2000  # characters of a text that are read
 MIN_WORDS = 2  # function words of a language in a text of that language
 MIN_SHARE = 0.1  # of the words of a text
-FUNCTION_WORDS = {
+FUNCTION_WORDS = {  # of other languages than English
     "Czech": "a aby ale ani až bude by byl byla bylo být co do i jako je jeho jejich jen jsem jsou když která které "
     "který ke mezi na nebo není o od po pod podle pro proto před při s se si také tak to už v ve však z za ze že",
     "Danish or Norwegian": "af at blev de den der det du efter eller en er et etter fra før han har hun hvis i ikke "
     "jeg kan med men mot nå når og også om på seg sig sin skal som til ut var ved vil være å",
     "Dutch": "aan als bij dat de deze die dit door een en er geen had heeft het hij hun in is kan maar met meer naar "
     "niet nog of om ook op over te tot uit van voor was waren wat werd wij worden wordt ze zijn",
-    "English": "a about after an and are as at be been but by can could for from had has have he her his i if in is "
-    "it its not of on or she that the their there they this to was we were what when which who will with would you",
     "Estonian": "aga aasta alla kas ei ent et enne ja juba järgi ka kes kui kuid kõik ma mida mille mis nad need ning "
     "nii nende oli olid on ole oma pärast sa sai seda selle ta tema teda välja veel vaid või üle",
     "Finnish": "että ei eivät ennen hän he ja jo joka jos jotka kanssa kuin kun kuten mukaan mutta myös ne niin noin "
@@ -57,8 +55,8 @@ FUNCTION_WORDS = {
     "ông ra sẽ sự tại thì trong trên từ và vào về với",
 }  # fmt: skip
 LANGUAGES_OF: dict[str, list[str]] = {}  # word -> languages; single Latin letters are also initials and variables
-for _language, _words in FUNCTION_WORDS.items():
-    for _word in _words.split():
+for _language, _words in [("English", STOP), *((name, words.split()) for name, words in FUNCTION_WORDS.items())]:
+    for _word in _words:
         if len(_word) > 1 or not _word.isascii():
             LANGUAGES_OF.setdefault(_word, []).append(_language)
 
