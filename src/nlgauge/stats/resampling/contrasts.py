@@ -167,7 +167,7 @@ def contrasts(
 
     >>> rng = np.random.default_rng(3)
     >>> z = rng.normal(size=(12, 80))
-    >>> x = np.stack([z + s * rng.normal(size=z.shape) for s in (0.5, 0.55, 3.0)])
+    >>> x = np.stack([z + s * rng.normal(size=z.shape) for s in (0.5, 0.52, 3.0)])
     >>> contrasts(x, z, "input/pairwise-accuracy").may_be_best.tolist()
     [True, True, False]
     """
