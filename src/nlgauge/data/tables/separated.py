@@ -114,6 +114,10 @@ def record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[in
     polars fills short lines with nulls in silence, so the fields are counted here; when something looks wrong once more
     with the csv module, which is slow but exact about quotes.
     """
+    if '"' not in text:  # a record is a line
+        each = text.split("\n")
+        if len({line.count(separator) for line in each if line}) == 1 and len(max(each, key=len)) < MAX_LINE:
+            return [number for number, line in enumerate(each, 1) if line]
     if not (quoted and text.count('"') % 2):
         lines = [(line, record) for line, record in records(path, io.StringIO(text), quoted) if record != "\n"]
         if len({fields(record, separator, quoted) for _, record in lines}) == 1:
