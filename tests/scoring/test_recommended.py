@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -131,9 +132,14 @@ def test_each_printed_figure_is_in_the_documentation_of_its_metric(recommendatio
     assert figures and all(any(figure in page for page in pages) for figure in figures)
 
 
-def test_score_prints_task_agreement_and_what_the_metrics_reward() -> None:
-    rows = [{"system": "a", "input": "1", "output": SUMMARY, "source": OTHERS["German"]}]
-    with pytest.raises(NlgaugeError, match="sources in German"):
-        ng.score(rows, ["len", "recommended"])
-    with pytest.raises(NlgaugeError, match="is a choice of metrics"):
-        metric_from_spec("recommended")
+def test_score_refuses_at_once_and_in_batches(tmp_path: Path) -> None:
+    rows = [{"system": "a", "input": str(i), "output": SUMMARY, "source": OTHERS["German"]} for i in range(3)]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    for score in (
+        lambda: ng.score(rows, ["len", "recommended"]),
+        lambda: ng.score(file, ["len", "recommended"], batch=2),
+        lambda: ng.score([SUMMARY], "recommended", src=[OTHERS["German"]]),
+    ):
+        with pytest.raises(NlgaugeError, match="sources in German"):
+            score()
