@@ -14,6 +14,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.data.tables.vocabulary import POINTS, plain
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, row_interval
+from nlgauge.stats.agreement.classes import too_few_clusters
 from nlgauge.stats.agreement.distributions import clustered_mean
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
 from nlgauge.stats.estimation.rubric_totals import best_items, cronbach_alpha, mcdonald_omega, rubric_totals
@@ -179,7 +180,7 @@ def correlation_interval(a: Array, b: Array, clusters: Ints, level: float = 0.95
         return Figure(np.nan, n=n, reason="the totals do not differ" if n >= 3 else "fewer than 3 outputs")
     value = float(np.corrcoef(a, b)[0, 1])
     if many < CLUSTERS:
-        return Figure(value, n=n, reason=f"{many} independent outputs; an interval needs {CLUSTERS}")
+        return Figure(value, n=n, reason=too_few_clusters(many))
     a, b = a - a.mean(), b - b.mean()
     found = jackknifed(np.stack([np.ones(n), a, b, a * a, b * b, a * b], axis=1), clusters, fisher)
     half = float(found.half(level)[0]) * (many / (many - 3)) ** 0.5  # as the 1 / (n - 3) of Fisher's variance

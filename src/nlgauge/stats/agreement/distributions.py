@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from nlgauge.stats.agreement.classes import too_few_clusters
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
 from nlgauge.types import Array, Ints
 
@@ -119,7 +120,7 @@ def clustered_mean(values: Array, clusters: Ints | None = None, level: float = 0
     many = int(code.max()) + 1
     mean = float(values.mean())
     if many < CLUSTERS:
-        return Figure(mean, n=n, reason=f"{many} independent outputs; an interval needs {CLUSTERS}")
+        return Figure(mean, n=n, reason=too_few_clusters(many))
     sums = np.bincount(code, values - mean)
     error = float(np.sqrt(many / (many - 1) * (sums**2).sum() + 2 * prior**2)) / n
     if not error > 1e-12:
