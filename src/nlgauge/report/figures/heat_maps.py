@@ -106,7 +106,8 @@ def agreement_of_measures(table: Table) -> PlotlyFigure:
         colorbar={"title": "τ", "thickness": 12},
     )
     labels = [in_words(name) for name in names]
-    return drawn.update_traces(x=labels, y=labels)
+    drawn.data[0].update(x=labels, y=labels)
+    return drawn
 
 
 def _place(measure: str) -> tuple[int, int, str]:

@@ -7,6 +7,7 @@ them where a user asked for the figure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 
@@ -18,23 +19,12 @@ class Properties(dict[str, Any]):
         return Properties(value) if type(value) is dict else value
 
 
-def scatter(**properties: Any) -> Properties:
-    """Return a trace of points or lines."""
-    return _trace("scatter", properties)
-
-
-def bar(**properties: Any) -> Properties:
-    """Return a trace of bars."""
-    return _trace("bar", properties)
-
-
-def heatmap(**properties: Any) -> Properties:
-    """Return a trace of colored cells."""
-    return _trace("heatmap", properties)
-
-
-def _trace(kind: str, properties: dict[str, Any]) -> Properties:
+def _trace(kind: str, /, **properties: Any) -> Properties:
     return Properties(type=kind, **{name: value for name, value in properties.items() if value is not None})
+
+
+# Traces of points or lines, of bars, and of colored cells.
+scatter, bar, heatmap = (partial(_trace, kind) for kind in ("scatter", "bar", "heatmap"))
 
 
 class PlotlyFigure:
@@ -94,12 +84,6 @@ class PlotlyFigure:
     def update_yaxes(self, row: Any = None, col: Any = None, **properties: Any) -> PlotlyFigure:
         """Change all vertical axes, or those of a row, a column or a panel."""
         return self._update_axes("yaxis", row, col, properties)
-
-    def update_traces(self, **properties: Any) -> PlotlyFigure:
-        """Change all traces."""
-        for trace in self.data:
-            _merge(trace, properties)
-        return self
 
     def _update_axes(self, kind: str, row: Any, col: Any, properties: dict[str, Any]) -> PlotlyFigure:
         for name in [name for name in self.layout if name.startswith(kind)]:
