@@ -1,15 +1,15 @@
 """Speed of the word metrics: through `nlgauge.score`, next to other libraries, in one run: `python -m bench scoring`.
 
-Every line says which function of the other library is called; ours is `nlgauge.score(outputs, metrics, ref=references)`
-with the scores of each metric as an array. Each library scores the same pairs of texts by its quickest function for
-many pairs, or in a loop where it has none. Times are CPU time with tokenization, the best of several rounds, the two
-sides in turn. A ratio is the library's time over ours: below 1 the library is faster, which the line states. Where both
-sides give the same scores they are compared, and the run fails if they differ.
+Each line names the function of the other library; ours is `nlgauge.score(outputs, metrics, ref=references)` with the
+scores of each metric as an array. Each library scores the same pairs of texts by its fastest function for many pairs,
+or in a loop if it has none. Times are CPU times including tokenization, the best of several rounds, with the two
+libraries alternating. A ratio is the library's time divided by ours, so that the library is faster if it is below 1.
+If both libraries compute the same score, the values are compared, and the run fails if they differ.
 
 Two kinds of texts: fixed ones, drawn from a Zipf vocabulary with punctuation (an output is its reference with a third of
 the words changed and some moved), and real ones (outputs and references of SummEval, joined and cut to the lengths
-named; where NLGAUGE_DATA does not have them, those of the example). A library that is not installed has a line that
-says so (`pip install "nlgauge[bench]"`).
+named; where NLGAUGE_DATA does not have them, those of the example). A library that is not installed is
+listed as such (`pip install "nlgauge[bench]"`).
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ class Table:
         >>> ng.correlate(ng.example()).plot().layout.height > 0
         True
         """
-        # The one look upward: only `report` knows the figure of a kind.
+        # The only upward import: figures are defined in `report`.
         return importlib.import_module("nlgauge.report.figures").plot(self, figure)
 
     def cite(self) -> list[Reference]:

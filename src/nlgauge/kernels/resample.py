@@ -73,7 +73,7 @@ class Walk:
             self.b[row, t] = 0.0
 
     def add_times(self, s, e, m, k):
-        """Add to row k of the whole numbers how often entry e counts for metric m in each draw of strip s."""
+        """Add to row k of the integers the number of times that each draw of strip s includes entry e for metric m."""
         cython.declare(t=Int)
         row: Int = self.row[self.cell[e]]
         col: Int = self.col[self.cell[e]]

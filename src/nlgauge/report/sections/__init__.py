@@ -128,7 +128,7 @@ class ReportContext:
         return name_of(table, self.source.by or ())
 
     def about_refusal(self, refusal: Refusal) -> str:
-        """Return which part of the data a refusal is about, in the words of `about`."""
+        """Return the part of the data to which a refusal refers, in the same form as `about`."""
         data = [refusal.data] if len(self.source.datasets) > 1 else []
         names = [*data, *refusal.group.values(), refusal.aspect or None]
         return ", ".join(str(name) for name in names if not missing(name))
@@ -216,7 +216,7 @@ def section(
     Returns
     -------
     callable
-        The decorator; the function stays as it is.
+        The decorator, which returns the function unchanged.
     """
 
     def keep(function: Callable[[ReportContext], Findings]) -> Callable[[ReportContext], Findings]:

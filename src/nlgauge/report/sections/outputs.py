@@ -36,7 +36,7 @@ Cell = tuple[str, str]  # system, input
 
 @dataclass
 class OutputTable:
-    """What the page holds of the outputs: columns for scripts, and the first rows for readers without them."""
+    """Outputs in the report: columns for scripts, and the first rows for readers without scripts."""
 
     data: dict[str, Any]
     first: list[Row] = field(default_factory=list)
@@ -96,7 +96,7 @@ def _words(run: ReportContext, rows: Sequence[Row]) -> str:
 
 
 def outputs_of(run: ReportContext, best: dict[str, str | None]) -> tuple[OutputTable, list[str]]:
-    """Scores, ratings and texts of all outputs (or of many), and what was left out."""
+    """Return scores, ratings and texts of all or many outputs, and a note on those that are excluded."""
     panels = {a: run.source.panel(a) for a in run.aspects}
     panel = next(iter(panels.values()))
     if not panel.metrics:
@@ -143,7 +143,7 @@ def _gaps(panel: Panel, metric: str | None, judged: bool) -> np.ndarray:
 
 
 def _cells(run: ReportContext, panels: dict[str, Panel], gaps: dict[str, np.ndarray], lines: list[str]) -> list[Cell]:
-    """The outputs on the page, largest disagreement first; rated ones before others, as many as fit."""
+    """Return the outputs in the report: rated ones first, sorted by disagreement, up to the maximum number."""
     size: dict[Cell, float] = {}
     for aspect, panel in panels.items():
         first = aspect == run.aspects[0]
@@ -196,7 +196,7 @@ def reason_columns(data: Dataset) -> list[str]:
 
 
 def _texts(data: Dataset, cells: Sequence[Cell], lines: list[str]) -> dict[str, Any]:
-    """Texts, each once, the words of the outputs that what they came from supports, and the kinds of output."""
+    """Return the distinct texts, the supported words of the outputs, and the kinds of output."""
     schema = data.samples.schema
     reasons = reason_columns(data)
     if schema.get("output") != pl.String:
@@ -249,7 +249,7 @@ def _once(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str]) -> list[str]:
-    """Whether each word of each output is supported; none where outputs are in other words than what they came from."""
+    """Return whether each word of each output is supported; None if outputs have different words than their sources."""
     if not any(t.origin.known for t in texts):
         return []
     codes = [support(own, t.origin) for own, t in zip(shown, texts, strict=True)]
@@ -271,7 +271,7 @@ def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str
 
 
 def _first_rows(data: dict[str, Any], aspect: str, metric: str | None) -> list[Row]:
-    """The first rows as text, for paper and readers without scripts."""
+    """Return the first rows as text, for printing and for readers without scripts."""
 
     def text(name: str, k: int) -> str:
         column = data["texts"].get(name)

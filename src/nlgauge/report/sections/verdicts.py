@@ -1,4 +1,4 @@
-"""Pass and fail, and classes: confusion matrix, recall and precision of a judge, and its figures of each class."""
+"""Verdicts and classes: confusion matrix, recall and precision of a judge, and statistics of each class."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def pass_or_fail(run: ReportContext) -> list[str]:
     "verdicts",
     order=5,
     title="Confusion matrix, recall and precision",
-    question="How far can the judge's pass and fail be relied on?",
+    question="How accurate are the judge's pass and fail verdicts?",
     limitations="This does not show that the human labels are right, or that unlabeled outputs are similar to the "
     "labeled ones: label a random sample.",
     applies=lambda run: pass_or_fail(run) == run.aspects,  # next to other ratings it is not the first question
 )
 def verdicts(run: ReportContext) -> Findings:
-    """Answer how far the judge's pass and fail, or its threshold, can be relied on."""
+    """Report the accuracy of the judge's verdicts, or of its scores at a threshold."""
     verdict_tables, scored = run.optional("verdicts"), run.optional("threshold")
     if not verdict_tables and not scored:
         raise NeedsMissing("; ".join(run.warnings))
@@ -38,7 +38,7 @@ def verdicts(run: ReportContext) -> Findings:
 
 
 def _words(answer: AspectAnswer | None) -> str:
-    """The counts of the best judge, in a sentence."""
+    """Return a sentence with the counts of the best judge."""
     best = None if answer is None else answer.best
     if best is None or not best.counts:
         return ""
@@ -60,7 +60,7 @@ def _words(answer: AspectAnswer | None) -> str:
     applies=lambda run: bool(set(run.aspects) & set(run.data.unordered)),
 )
 def classes(run: ReportContext) -> Findings:
-    """Answer how far the classes that judges name agree with the human ones."""
+    """Report the agreement of the judges' classes with the human classes."""
     parts = []
     for table in run.each("verdicts"):
         if "classes" not in table.facts:

@@ -58,7 +58,7 @@ class SelectiveRule(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def labels_without_error(error: float, delta: float, errors: int = 0) -> int:
-    """Return how many decided labels show an error rate of at most `error`, if so many errors are among them.
+    """Return the number of decided labels needed to show an error rate of at most `error`, given the number of errors.
 
     Parameters
     ----------
