@@ -319,7 +319,7 @@ def test_an_earlier_run_and_a_drop_belong_together(tmp_path: Path) -> None:
     for options in ({"against": path}, {"max_drop": "kappa=.1"}):
         with pytest.raises(NeedsMissing, match="and vice versa"):
             ng.gate(path, min="kappa=.1", metrics="judge", **options)
-    with pytest.raises(NameUnknown, match="there is no limit"):
+    with pytest.raises(NameUnknown, match="no limit found"):
         ng.gate(path)
 
 
