@@ -86,7 +86,7 @@ def rating_source(data: Dataset) -> str:
 
 
 def _annotators(data: Dataset) -> str:
-    """The number of annotators and of ratings per output."""
+    """Return the number of annotators and of ratings per output as text."""
     if not data.raters:
         return "annotator IDs unknown"
     each = data.ratings.drop_nulls("rater").group_by([*KEY, "aspect"]).len()["len"]
@@ -102,7 +102,7 @@ def _unrated(data: Dataset) -> list[str]:
 
 
 def _comparisons(data: Dataset) -> list[str]:
-    """Pairwise comparisons by humans, and by each model."""
+    """Return one line on the pairwise comparisons by humans, and one for each model."""
     lines = []
     if votes := data.voted(human=True).height:
         who = "humans (assumed: no annotator is named)" if data.voters_assumed else data.rated_by
@@ -116,7 +116,9 @@ def _comparisons(data: Dataset) -> list[str]:
 
 
 def _error_spans(data: Dataset) -> list[str]:
-    """Error spans marked by humans, and by models, and in how many outputs."""
+    """Return lines on the error spans marked by humans and by models: their number and the number
+    of annotated outputs.
+    """
     lines = []
     for models in (False, True):
         marks = data.spans.filter(pl.col("rater").is_in(sorted(data.models)) == models)
@@ -161,7 +163,7 @@ def _missing_scores(data: Dataset) -> list[str]:
 
 
 def _families(data: Dataset, systems: list[str]) -> list[str]:
-    """Which systems are variants of one model, and how that is known."""
+    """Return a line that says which systems are variants of one model and how this was inferred."""
     families = system_families(data, systems)
     if not families:
         return []

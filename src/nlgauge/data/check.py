@@ -98,7 +98,7 @@ def _facts(table: RawTable, roles: Roles, column: str) -> Row:
 
 
 def _roles(roles: Roles, column: str) -> Iterator[tuple[str, str]]:
-    """The role of a column, and the option that changes it."""
+    """Yield each role of a column and the option that changes it."""
     more = [f"+{column}"]
     for role in SINGLE:
         if getattr(roles, role) == column:

@@ -50,7 +50,7 @@ def pair_samples(row: Mapping[str, Any], pair: PairColumns) -> tuple[str, str, d
 
 
 def _turn(turns: list[Any], index: int) -> str:
-    """The text of one turn of a conversation [{"role", "content"}, …], with its parts joined."""
+    """Return the text of one turn of a conversation [{"role", "content"}, …], with its parts joined."""
     turn = turns[index]
     content = turn.get("content", turn) if isinstance(turn, dict) else turn
     if isinstance(content, list):

@@ -45,7 +45,7 @@ def check_metrics(where: str, names: Iterable[str]) -> None:
 
 
 def _columns(names: str, **types: Any) -> dict[str, Any]:
-    """The columns of a table with their types; those without one are texts."""
+    """Return the columns of a table with their types; columns without a type are text."""
     return dict.fromkeys(names.split(), pl.String) | types
 
 
@@ -203,7 +203,7 @@ class Dataset(AsksQuestions):
         return name
 
     def _unrated(self) -> str:
-        """Why there are no ratings to compare metrics with, and what is needed."""
+        """Explain why there are no ratings to compare metrics with, and what is needed."""
         votes, models = self.comparisons.height, ", ".join(sorted(self.models))
         if human := self.voted(human=True).height:
             return (
@@ -277,7 +277,9 @@ class Dataset(AsksQuestions):
         return data
 
     def _with_names(self, column: str) -> Dataset:
-        """The same data with the column as names; numbers that name documents or models look like scores."""
+        """Return the same data with the column as names instead of scores, because numbers that identify documents or
+        models look like scores.
+        """
         if column not in self.metrics:
             return self
         names = self.scores.select(*KEY, pl.col(column).cast(pl.String))
@@ -422,7 +424,7 @@ class Dataset(AsksQuestions):
             return made[requested, canonical]
 
     def _plain_panel(self, aspect: str, options: dict[str, Any]) -> Panel:
-        """A new panel; one with fewer metrics is made from the panel with all metrics, if there is one."""
+        """Build a panel; a panel with fewer metrics is derived from the panel with all metrics if that exists."""
         every = self._panels.get(repr({**options, "metrics": None}), {})
         whole = _of_other_aspect(every, aspect, False)
         return Panel.of(self, aspect, **options) if whole is None else whole.with_metrics(options["metrics"], aspect)
@@ -433,12 +435,12 @@ class Dataset(AsksQuestions):
         return {}
 
     def _repr_html_(self) -> str:
-        """The reading summary, as a notebook shows it."""
+        """Return the summary of the data as HTML for notebooks."""
         first, *rest = card(self)
         lines = "".join(f"<li>{for_html(line)}</li>" for line in rest)
         return f"<p><strong>{for_html(first)}</strong></p><ul>{lines}</ul>"
 
 
 def _of_other_aspect(made: Mapping[tuple[str, bool], Panel], aspect: str, canonical: bool) -> Panel | None:
-    """A panel with the same options that has the aspect."""
+    """Return a panel with the same options that contains the aspect, or None."""
     return next((panel for (_, order), panel in made.items() if order == canonical and aspect in panel.humans), None)

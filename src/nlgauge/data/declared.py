@@ -92,7 +92,7 @@ class Declared:
 
 
 def _checked(roles: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Roles with checked values; `human.quality` as a role is `human` with a label."""
+    """Return the roles with checked values; `human.quality` as a role is `human` with a label."""
     checked: dict[str, Any] = {}
     for name, value in roles.items():
         if value is None:
@@ -120,14 +120,14 @@ def _value(role: str, value: Any, where: str) -> Any:
 
 
 def _listed(columns: Any) -> Any:
-    """Columns of one aspect, normalized as headings are."""
+    """Return the columns of one aspect, normalized in the same way as column headings."""
     if isinstance(columns, list | tuple) and all(isinstance(column, str) for column in columns):
         return [common_form(column) for column in columns]
     return columns
 
 
 def _names(values: Any) -> Iterator[str]:
-    """All texts in nested lists and mappings."""
+    """Yield all strings in nested lists and mappings."""
     if isinstance(values, str):
         yield values
     elif values is not None:
@@ -136,7 +136,9 @@ def _names(values: Any) -> Iterator[str]:
 
 
 def _from_settings(data: str | Path) -> dict[str, Any]:
-    """The roles that nlgauge.toml next to a file declares, in `[columns]` and matching `[columns."pattern"]` tables."""
+    """Read the roles that nlgauge.toml next to a file declares, in `[columns]` and matching `[columns."pattern"]`
+    tables.
+    """
     path = Path(data).parent / SETTINGS_FILE
     try:
         if not path.exists():

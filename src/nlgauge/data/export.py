@@ -145,7 +145,7 @@ def split_data(
 
 
 def _place(name: str) -> float:
-    """A number between 0 and 1 from the name alone."""
+    """Return a number between 0 and 1 that depends only on the name."""
     return int.from_bytes(digest(name), "big") / 2**48
 
 

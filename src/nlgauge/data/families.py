@@ -104,7 +104,10 @@ def system_families(data: Dataset, systems: Sequence[str]) -> dict[str, Any]:
 
 
 def _families_in_column(data: Dataset, column: str) -> dict[str, str | None] | None:
-    """The value of a column for each system. If systems have several values: None, or an error if it was declared."""
+    """Return the value of a column for each system.
+
+    If a system has several values, return None, or raise an error if the user declared the column.
+    """
     if data.samples[column].dtype.is_nested():
         return None
     values = data.samples.select("system", pl.col(column).cast(pl.String).alias("family")).drop_nulls().unique()
@@ -177,13 +180,15 @@ def related_systems(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name in lower case, base models without prefix and version; without the owner before a slash."""
+    """Split a name into lower-case words, without the owner before a slash; base models lose their
+    prefix and version.
+    """
     words = re.findall(r"[^\W_]+", name.lower().rpartition("/")[2])
     return [match.group(1) if (match := BASE_MODEL.fullmatch(word)) else word for word in words]
 
 
 def _stem(name: str) -> str:
-    """The part of a system's name that identifies the model; empty if there is none."""
+    """Return the part of a system's name that identifies the model; empty if there is none."""
     bare = name.lower().rpartition("/")[2]
     parts = list(re.finditer(r"[^\W_]+", bare))
     while parts and parts[0].group().isdigit():
@@ -205,7 +210,7 @@ def _stem(name: str) -> str:
 
 
 def _is_enumeration(stem: str, names: Sequence[str]) -> bool:
-    """Whether the names are one word and a number or a letter, and the word is not a base model."""
+    """Return whether the names consist of one word and a number or a letter, and the word is not a base model."""
     if BASE_MODEL.fullmatch(stem) or VARIANTS.fullmatch(stem):
         return False
     return all(re.fullmatch(rf"{re.escape(stem)}[\W_]*(\d*|[a-z])", name.lower()) for name in names)

@@ -160,7 +160,7 @@ def refuse_packed(path: Path, raw: bytes) -> None:
 
 
 def _members(raw: bytes) -> str:
-    """Files in a zip archive, for the message."""
+    """List the files in a zip archive for an error message."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             names = [entry.filename[:60] for entry in archive.infolist()[:100_000] if not entry.is_dir()]

@@ -189,7 +189,7 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
 
 
 def _with_design(data: Dataset, labels: Labels, matched: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The samples with the sampling design of the labeled rows; several draws get one inclusion probability."""
+    """Return the samples with the sampling design of the labeled rows; several draws get one inclusion probability."""
     named = [c for c in DESIGN if c in labels.keys.columns]
     if not named:
         return data.samples, []
@@ -228,7 +228,9 @@ def _with_design(data: Dataset, labels: Labels, matched: pl.DataFrame) -> tuple[
 
 
 def _without_conflicts(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Ratings with one value per output, aspect and annotator: repeated labels count once, conflicts are left out."""
+    """Return ratings with one value per output, aspect and annotator: repeated labels count once, conflicts are
+    dropped.
+    """
     own = data.ratings.with_columns(pl.lit(-1, pl.Int64).alias(ROW))
     every = pl.concat([own.select(ROW, *Dataset.RATINGS), rows.select(ROW, *Dataset.RATINGS)])
     who = [*KEY, "aspect", "rater"]
@@ -258,7 +260,7 @@ def _without_conflicts(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tup
 
 
 def _system_column(data: Dataset, labels: Labels) -> str | None:
-    """The labels' system column, if the data have systems of these names."""
+    """Return the system column of the labels, if the data have systems with these names."""
     if labels.system is None:
         return None
     label_systems = labels.keys[labels.system].drop_nulls().unique(maintain_order=True).to_list()
@@ -278,7 +280,10 @@ def _system_column(data: Dataset, labels: Labels) -> str | None:
 
 
 def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | None) -> tuple[str, str]:
-    """The columns of the labels and of the outputs whose values match: IDs before other columns before texts."""
+    """Return the columns of the labels and of the outputs whose values match.
+
+    IDs are tried first, then other short columns, then texts.
+    """
     for pairs in _pairs(data, labels, ids, system):
         matches = [(_matches(labels, column, _ids(data, other)), column, other) for column, other in pairs]
         best = max(matches, key=lambda match: match[0], default=(0, "", ""))
@@ -299,7 +304,7 @@ def _no_match(data: Dataset, labels: Labels, ids: bool) -> str:
 
 
 def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iterator[list[tuple[str, str]]]:
-    """Pairs (column of the labels, column of the outputs) to try, the most likely first."""
+    """Yield the pairs (column of the labels, column of the outputs) to try, the most likely ones first."""
     unique = ["system"] if system else []
     short = [
         c
@@ -330,7 +335,7 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
 
 
 def _flat(frame: pl.DataFrame) -> list[str]:
-    """Columns that are not nested."""
+    """Return the columns that are not nested."""
     return [c for c, kind in frame.schema.items() if not kind.is_nested()]
 
 
@@ -342,7 +347,9 @@ def _matches(labels: Labels, column: str, ids: Sequence[pl.Series]) -> int:
 def _matched(
     data: Dataset, labels: Labels, label_column: str, data_column: str, system: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The IDs of all rows with labels, and the output of each matching row; a label must not match several."""
+    """Return the IDs of all rows with labels, and the output that matches each row; a label must not match several
+    outputs.
+    """
     parts = {
         column: other
         for column in labels.keys.columns
@@ -381,7 +388,7 @@ def _matched(
 
 
 def _ids(data: Dataset, column: str) -> list[pl.Series]:
-    """The names that an output may have: its own, and the base name without task or trial ('qa: 7', '7 #2')."""
+    """Return the possible names of each output: its own, and the base name without task or trial ('qa: 7', '7 #2')."""
     names = name_text(data.samples[column])
     if column != "input":
         return [names]
@@ -397,7 +404,9 @@ def _ids(data: Dataset, column: str) -> list[pl.Series]:
 
 
 def _with_all_human(table: RawTable, roles: Roles, metrics: Collection[str]) -> Roles:
-    """Roles in which every column with values is human, except scores that the data have, and those of models."""
+    """Return roles in which every column with values is human, except scores that the data already have and scores of
+    models.
+    """
     human, notes = dict(roles.human), []
     answers = [
         c

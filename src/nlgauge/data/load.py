@@ -260,7 +260,7 @@ def finish_whole(data: Dataset, declared: Declared, name: str | None, directed: 
 
 
 def _look_alikes(data: Dataset) -> list[str]:
-    """Notes on different names that look alike."""
+    """Return notes on different names that look alike."""
     kinds = ("systems", "inputs", "raters", "aspects", "metrics")
     return [note for kind in kinds for note in look_alikes(kind, getattr(data, kind))]
 
@@ -370,7 +370,7 @@ def detect_reader(peek: Peek, reader: str | None, columns: bool, judges: bool) -
 
 
 def _votes(table: RawTable) -> Any:
-    """The reader of pairwise comparisons, if a table in memory has them."""
+    """Return the reader of pairwise comparisons if a table in memory contains them, else None."""
     reader: Any = registry.get("reader", "pairwise")
     row = next(table.frame.head(1).iter_rows(named=True), {}) | {n: v[0] for n, v in table.nested.items() if v}
     return reader if reader.holds(row) else None

@@ -99,7 +99,7 @@ def look_alikes(what: str, names: Iterable[str]) -> list[str]:
 
 
 def _skeleton(name: str) -> str:
-    """The appearance of a name: characters that look alike are equal."""
+    """Normalize a name by its appearance: characters that look alike become equal."""
     plain = unicodedata.normalize("NFKC", _VARIANTS.sub("", common_form(name)).translate(_TWINS))
     return " ".join(plain.translate(_TWINS).split())
 
@@ -110,7 +110,7 @@ def _some(group: Sequence[str]) -> str:
 
 
 def _points(name: str) -> str:
-    """The code points of the visible non-ASCII characters of a name."""
+    """Return the code points of the visible non-ASCII characters of a name."""
     points = dict.fromkeys(f"U+{ord(sign):04X}" for sign in name if not sign.isascii() and visible(sign) == sign)
     return f" ({', '.join(list(points)[:MAX_EXAMPLES])})" if points else ""
 

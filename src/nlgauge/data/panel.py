@@ -323,7 +323,9 @@ class Panel:
         return nlgauge.analyze(name, self, **options)
 
     def _repr_html_(self) -> str:
-        """Size, metrics and aspects with the number of outputs that have a value, for notebooks."""
+        """Return the size, and the metrics and aspects with the number of outputs that have a value, as HTML for
+        notebooks.
+        """
         rows = [
             {"of": kind, "name": name, "outputs with a value": int(np.isfinite(values).sum())}
             for kind, tables in (("metric", self.metrics), ("aspect", self.humans))
@@ -334,7 +336,9 @@ class Panel:
 
 
 def _by_slot(rated: pl.DataFrame) -> tuple[pl.DataFrame, list[str], bool]:
-    """Number the ratings of each output instead of naming annotators: thousands of crowd workers make a huge cube."""
+    """Number the ratings of each output instead of naming annotators, because thousands of crowd workers would make the
+    array too large.
+    """
     slot = (pl.int_range(pl.len()).over([*KEY, "aspect"]) + 1).cast(pl.String)
     rated = rated.with_columns(pl.when(pl.col("rater").is_not_null()).then(slot).alias("rater"))
     return rated, rated["rater"].drop_nulls().unique(maintain_order=True).to_list(), False
@@ -349,7 +353,10 @@ class _Grid:
         self.columns = {name: k for k, name in enumerate(inputs)}
 
     def _placed(self, frame: pl.DataFrame) -> tuple[Any, tuple[Any, Any]]:
-        """Which rows are on the grid, and their indices. Not as columns of the frame: a metric may have any name."""
+        """Return which rows are on the grid, and their indices.
+
+        The indices are not added to the frame as columns, because a metric may have any name.
+        """
         row, column = (
             frame[key].replace_strict(indices, default=-1, return_dtype=pl.Int32).to_numpy()
             for key, indices in zip(KEY, (self.rows, self.columns), strict=True)
@@ -367,7 +374,9 @@ class _Grid:
         return scores
 
     def cube(self, ratings: pl.DataFrame, raters: Sequence[str]) -> Array:
-        """One layer per annotator, and a last one for averages and ratings without an annotator."""
+        """Return the ratings as an array with one layer per annotator, and a last layer for averages and ratings
+        without an annotator.
+        """
         slots = {name: k for k, name in enumerate(raters)}
         on_grid, (row, column) = self._placed(ratings)
         slot = ratings["rater"].replace_strict(slots, default=len(slots), return_dtype=pl.Int64).to_numpy()
@@ -382,7 +391,10 @@ class _Grid:
 
 
 def _mace(ratings: Array, persons: bool, seed: int) -> Array:
-    """The most probable label of each output; the expected value would break ties by rounding errors."""
+    """Return the most probable label of each output by MACE.
+
+    The expected value is not used, because its rounding errors would break ties.
+    """
     # Imported late: it loads scipy.
     from nlgauge.stats.agreement.mace import mace
 

@@ -194,7 +194,7 @@ def tool_of(columns: Iterable[str]) -> str:
 
 
 def _sibling(column: str, columns: Sequence[str]) -> str:
-    """The column with the reason, threshold or result of this score; empty if there is none."""
+    """Return the column with the reason, threshold or result of this score; empty if there is none."""
     stem = SCORE.sub("", column).lower() or column.lower()
     for other in columns:
         rest = other.lower().removeprefix(stem) if other != column and other.lower().startswith(stem) else ""
@@ -313,7 +313,7 @@ def separate_model_ratings(data: Dataset, humans: Iterable[str] = (), models: It
 
 
 def _as_scores(data: Dataset, rated: pl.DataFrame) -> Dataset:
-    """Ratings by models as one column each, `rater` or `rater:aspect`."""
+    """Convert ratings by models to one metric column each, named `rater` or `rater:aspect`."""
     several = rated["aspect"].n_unique() > 1
     columns, notes, scales = [], [], dict(data.metric_scales)
     for (rater, aspect), part in rated.group_by("rater", "aspect", maintain_order=True):

@@ -51,7 +51,7 @@ def write_tidy(data: Dataset, path: str | Path) -> Path:
 
 
 def _facts(data: Dataset) -> dict[str, Any]:
-    """The fields of a Dataset that are not tables: name, persons, human_systems, lower, notes, …"""
+    """Return the fields of a Dataset that are not tables: name, persons, human_systems, lower, notes, …"""
     facts = {f.name: getattr(data, f.name) for f in fields(Dataset)}
     for name in ("sources", "scales", "metric_scales"):
         facts[name] = {of: asdict(value) for of, value in facts[name].items()}
@@ -143,7 +143,7 @@ def _json(line: dict[str, Any]) -> str:
 
 
 def _safe(value: Any) -> Any:
-    """NaN and infinity as texts, since JSON has no numbers for them."""
+    """Replace NaN and infinity by texts, because JSON has no numbers for them."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # noqa: PLR0124
     if isinstance(value, dict):

@@ -115,7 +115,7 @@ def unit_by_input(data: Dataset) -> dict[str, str]:
 
 
 def _document_columns(samples: pl.DataFrame) -> list[str]:
-    """Columns named after documents or conversations."""
+    """Return the columns that are named after documents or conversations."""
     flat = [c for c, kind in samples.schema.items() if not kind.is_nested()]
     return [c for c in flat if re.sub(r"[^a-z]", "", c.lower()) in DOCUMENTS]
 

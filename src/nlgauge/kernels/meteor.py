@@ -256,7 +256,8 @@ def _search(
                     choice[j, slot] = m
                     for k in range(i, new_end):
                         used[then, slot, k >> 6] |= one << (k & 63)
-    # A match that ends the sentence closes its chunk; then the order may change once more.
+    # A match at the end of the sentence closes its chunk. The number of chunks of a path then increases by one, which
+    # can change which path is the best.
     last: Int = nr & 1
     best: Int = 0
     least: cython.longlong = -1

@@ -42,7 +42,7 @@ MANY_LEVELS = 1 << 16
 
 
 class PanelRoom:
-    """Room for the points of one group; its types are in panel.pxd."""
+    """Preallocated buffers for the data points of one group; the types are declared in panel.pxd."""
 
     def __init__(self, size):
         self.v = empty((3, size), "d")

@@ -46,7 +46,7 @@ if not cython.compiled:  # else they stand in tercom.pxd, for the C compiler
     ALIGN = 0
     REF_ERRORS = 1
     HYP_ERRORS = 2
-    # Of the best shift of a round, and the trials of all rounds.
+    # State of the best shift in the current round, and the number of trials over all rounds.
     GAIN = 0
     LENGTH = 1
     FROM = 2

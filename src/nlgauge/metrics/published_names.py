@@ -12,8 +12,8 @@ _BERTSCORE = "values of the program (bert-score 0.3.13) with MiniLM"
 _OTHER_BERTSCORE = f"{_BERTSCORE}; not run with these weights"
 _BLEURT = "values of the program (bleurt-pytorch 0.0.1) on tiny weights; not run with these weights"
 _SEMSCORE = "the formula, computed with transformers on tiny weights; not run with these weights"
-# Names of a publication -> the metric with its options, and how it was checked. Options that the user types come on
-# top.
+# Maps the name of a metric in a publication to our metric with its options, and to how its values were checked. Options
+# that the user adds are applied on top.
 CONFIGURATIONS = {
     "BERTScore, BERTScore-F1, BERTScore-F": ("bertscore", _BERTSCORE),
     "BERTScore-P, BERTScore-precision": ("bertscore(of='p')", _BERTSCORE),
@@ -46,7 +46,8 @@ CONFIGURATIONS = {
 _JUDGE = "is a prompt of a language model: `nlgauge judge FILE`, or judge({})."
 _FACTS = "is not included. factcheck asks a language model whether the source supports each claim; {}."
 _INFERENCE = _FACTS.format("entailment(model=…) runs any inference model that transformers can load")
-# Names of a publication -> what to use instead; the text follows the name.
+# Maps the name of a metric in a publication to the advice on what to use instead; the message is the name followed by
+# this text.
 HINTS = {
     "AlignScore, AlignScore-base, AlignScore-large": _INFERENCE,
     "answer-relevance, answer-relevancy, response-relevancy, RAGAS-answer-relevance, RAGAS-answer-relevancy": (

@@ -142,7 +142,7 @@ def load_alone(loader: Any, where: str, path: Path, said: str) -> Any:
     config = AutoConfig.from_pretrained(where, local_files_only=True, trust_remote_code=False)
     model = loader.from_config(config, dtype="float32")
     own = set(model.state_dict())
-    # A training that held the model as a part of itself has put a word before each name.
+    # If the model was trained inside a wrapper module, every parameter name in the checkpoint has a prefix.
     heads = {key.split(".", 1)[0] + "." for key in weights if key not in own}
     for head in sorted(heads) if not own & set(weights) else []:
         if own & {k.removeprefix(head) for k in weights if k.startswith(head)}:

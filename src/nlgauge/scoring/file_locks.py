@@ -43,7 +43,10 @@ class ByteLocks:
     @classmethod
     @contextmanager
     def at(cls, path: Path) -> Iterator[ByteLocks]:
-        """Give the locks of this process on a file; opened when needed, closed when nothing is held."""
+        """Yield the locks of this process on a file.
+
+        The file is opened if no lock on it is held yet, and closed if no lock is held afterwards.
+        """
         with cls._guard:
             key = os.path.realpath(path)
             locks = cls._by_path.get(key)

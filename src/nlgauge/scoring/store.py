@@ -122,7 +122,10 @@ class Store:
 
     @staticmethod
     def select(db: sqlite3.Connection, query: str, keys: Sequence[bytes], *before: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query `… IN ({})` for any number of keys; `before`: values that precede the keys."""
+        """Yield the rows of a query `… IN ({})` for any number of keys.
+
+        `before` holds the query parameters that precede the keys.
+        """
         for i in range(0, len(keys), MAX_QUERY_KEYS):
             some = keys[i : i + MAX_QUERY_KEYS]
             yield from db.execute(query.format(",".join("?" * len(some))), [*before, *some])

@@ -68,8 +68,9 @@ class Tokens:
 def tokens(
     batch: Batch, name: str, *texts: Ints, lowercase: bool = False, stem: str | None = None, spaces: bool = False
 ) -> Tokens:
-    """Return the tokens of those texts (numbers; −1 is skipped), with `stem='porter'` or `'snowball'` as ids of their
-    stems.
+    """Return the token IDs of the texts with the given indices (−1 is skipped).
+
+    With `stem='porter'` or `stem='snowball'`, return the IDs of the stems instead.
 
     >>> batch = Batch.from_columns(["A b, a b."])
     >>> tokens(batch, "13a", batch.output).ids.tolist()

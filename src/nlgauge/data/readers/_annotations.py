@@ -84,7 +84,7 @@ class CollectedAnswers:
         return ratings, notes
 
     def grade(self, value: Any) -> float | None:
-        """4, '4', '4 - good' and mapped labels; None for other values."""
+        """Convert 4, '4', '4 - good' and mapped labels to a number; other values become None."""
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if isinstance(value, bool | list | dict):
@@ -162,7 +162,9 @@ def _with_ratings(table: RawTable, roles: Roles, ratings: Sequence[Rating]) -> t
 
 
 def _nobody(ratings: pl.DataFrame) -> pl.DataFrame:
-    """Ratings by unknown annotators get no annotator; averages are used only where individual ratings are missing."""
+    """Remove the annotator of ratings by unknown annotators, and use averages only where individual ratings are
+    missing.
+    """
     ratings = ratings.with_columns(pl.col("rater").replace(NOBODY, None))
     single = pl.col("rater").is_not_null()
     return ratings.filter(single | ~single.any().over("system", "input", "aspect"))
@@ -176,7 +178,7 @@ def _spoken(value: Any) -> Any:
 
 
 def turn_text(turn: Any) -> str:
-    """One turn of a dialogue: {"author": "A", "text": "Hi"} is 'A: Hi'; other values stay JSON."""
+    """Return one turn of a dialogue as text: {"author": "A", "text": "Hi"} is 'A: Hi'; other values stay JSON."""
     if not isinstance(turn, dict):
         return str(turn)
     text = next((turn[k] for k in ("text", "content", "utterance") if isinstance(turn.get(k), str)), None)

@@ -21,12 +21,12 @@ class ScoreFile(NamedTuple):
 
 
 def is_pair(path: Path) -> bool:
-    """`wmt23/en-de` names a language pair although no such file exists."""
+    """Return whether a path such as `wmt23/en-de` names a language pair although no such file exists."""
     return not path.exists() and (path.parent / "sources" / f"{path.name}.txt").is_file()
 
 
 def locate(path: Path, lp: str | None) -> tuple[Path, str]:
-    """The folder of the test set and the language pair."""
+    """Return the folder of the test set and the language pair."""
     if is_pair(path):
         return path.parent, path.name
     pairs = sorted(file.stem for file in (path / "sources").glob("*.txt"))
@@ -43,7 +43,7 @@ def locate(path: Path, lp: str | None) -> tuple[Path, str]:
 
 
 def lines_of(file: Path, like: list[str] | None = None) -> list[str]:
-    """The lines of a text file; as many as in `like`, when given."""
+    """Read the lines of a text file, and check that there are as many as in `like` if it is given."""
     # Not `read_bytes`, which refuses files of blank lines: outputs may be empty.
     if not file.is_file():
         raise DataError(f"{file}: no such file.")
@@ -61,7 +61,7 @@ def documents(folder: Path, lp: str) -> list[tuple[str, str]]:
 
 
 def split(file: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and the words of a line."""
+    """Yield the number and the words of each line."""
     for number, line in enumerate(lines_of(file), 1):
         words = line.split()
         if len(words) != fields:
@@ -79,7 +79,7 @@ def score_of(file: Path, number: int, word: str) -> float | None:
 
 
 def score_files(folder: Path, lp: str) -> Iterator[ScoreFile]:
-    """human-scores/LP.NAME.LEVEL.score and metric-scores/LP/NAME-REF.LEVEL.score."""
+    """Yield the files human-scores/LP.NAME.LEVEL.score and metric-scores/LP/NAME-REF.LEVEL.score."""
     people = sorted((folder / "human-scores").glob(f"{lp}.*.score"))
     metrics = sorted((folder / "metric-scores" / lp).glob("*.score"))
     for kind, files in (("human", people), ("metric", metrics)):
@@ -94,7 +94,7 @@ def score_files(folder: Path, lp: str) -> Iterator[ScoreFile]:
 
 
 def rating_files(folder: Path, lp: str) -> Iterator[tuple[str, Path]]:
-    """human-scores/LP.NAME.seg.rating: the error spans of one or several annotators."""
+    """Yield the files human-scores/LP.NAME.seg.rating, which contain the error spans of one or several annotators."""
     for file in sorted((folder / "human-scores").glob(f"{lp}.*.rating")):
         name, _, level = file.name.removeprefix(f"{lp}.").removesuffix(".rating").rpartition(".")
         if level != "seg":
@@ -103,7 +103,10 @@ def rating_files(folder: Path, lp: str) -> Iterator[tuple[str, Path]]:
 
 
 def rating_lines(file: Path, name: str) -> Iterator[tuple[str, str, Record | None]]:
-    """System, rater and rating of every line, in the order of the segments; None if the output was not rated.
+    """Yield system, annotator and rating of every line, in the order of the segments; the rating is None if the output
+    was not rated.
+
+    A line without an annotator belongs to the annotator in the name of the file.
 
     A line without a rater is by the one whose name the file has.
     """

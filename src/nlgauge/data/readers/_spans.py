@@ -92,7 +92,7 @@ def error_spans(key: tuple[str, str], rater: str, errors: list[Record], texts: M
 
 
 def plain_severity(word: str) -> str:
-    """Names vary in case, blanks and marks between the years.
+    """Normalize the name of a severity, because case, blanks and punctuation differ between the years.
 
     >>> plain_severity("No error"), plain_severity("Major!")
     ('no-error', 'major')

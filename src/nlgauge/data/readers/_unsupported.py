@@ -32,7 +32,7 @@ def _has(*names: str) -> Callable[[Peek, set[str]], bool]:
 
 
 def _is_score_file(peek: Peek, fields: set[str]) -> bool:
-    """Lines of a system and a number, without a header."""
+    """Return whether each line contains a system and a number, without a header."""
     lines = peek.text.splitlines()
     return len(lines) > 1 and (
         bool(SCORE_FILE.search(peek.path.name)) or all(map(SCORE_LINE.fullmatch, lines[:-1] or lines))

@@ -76,7 +76,7 @@ class Argilla(Reader):
 
 
 def _fields(record: Record) -> dict[str, Any]:
-    """The fields, the metadata, and an ID that distinguishes outputs if nothing else does."""
+    """Return the fields, the metadata, and an ID that distinguishes outputs if nothing else does."""
     name = next((record.values[k] for k in ("id", "external_id") if record.values.get(k) is not None), record.number)
     if "fields" in record.values:
         metadata = record.values.get("metadata")
@@ -119,7 +119,7 @@ def _user(record: Record) -> str | None:
 
 
 def _suggested(record: Record, answers: CollectedAnswers) -> Iterator[tuple[str, float]]:
-    """`agent:question` and the number that a named agent suggested."""
+    """Yield `agent:question` and the number that a named agent suggested."""
     given = record.maybe("suggestions", list, dict)
     if isinstance(given, dict):
         suggestions = [(question, entry) for question, entry in given.items() if isinstance(entry, dict)]
@@ -138,7 +138,7 @@ def _suggested(record: Record, answers: CollectedAnswers) -> Iterator[tuple[str,
 
 
 def _rank(choices: Choices, given: str, response: Response) -> None:
-    """A ranking question: [{"rank": 1, "value": "reply-2"}, …], 1 is best."""
+    """Add the answer to a ranking question: [{"rank": 1, "value": "reply-2"}, …], where 1 is best."""
     merits: dict[str, float] = {}
     for entry in response.value:
         rank = number(f"{response.where}, rank", entry.get("rank")) if isinstance(entry, dict) else None

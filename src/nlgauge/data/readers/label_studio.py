@@ -72,7 +72,7 @@ class LabelStudio(Reader):
 
 
 def _annotator(who: Any) -> str | None:
-    """A number, or in newer exports an object with id and e-mail."""
+    """Return the annotator's name from a number or, in newer exports, from an object with ID and e-mail address."""
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
     return None if who is None else str(who)
@@ -98,7 +98,7 @@ def _answer(answers: CollectedAnswers, aside: Counter[str], row: int, result: Re
 
 
 def _predictions(task: Record) -> dict[str, Any]:
-    """Predictions of a named model, as metric columns `model:question`."""
+    """Return the predictions of a named model as metric columns `model:question`."""
     predictions: dict[str, Any] = {}
     for prediction in task.children("predictions"):
         model = prediction.values.get("model_version")

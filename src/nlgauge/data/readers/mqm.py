@@ -153,7 +153,7 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
 
 
 def _placed(error: Span, output: Places | None, source: Places | None) -> list[Span]:
-    """The error at each of its positions; without any it stays one error without a position, or none."""
+    """Return the error once for each of its positions, or once without a position if it has none."""
     if error.severity is None:
         return [error]
     placed = [error._replace(start=start, end=end) for start, end in output or ()]
@@ -162,7 +162,9 @@ def _placed(error: Span, output: Places | None, source: Places | None) -> list[S
 
 
 def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str, str]]]) -> str:
-    """The column of the segment's number in the test set, or in its document if the former is constant."""
+    """Return the column with the number of the segment in the test set, or in its document if the
+    former is constant.
+    """
     candidates = [name for name in ("seg_id", "globalSegId", "doc_id", "docSegId") if name in names]
     if not candidates:
         raise DataError(f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns: {', '.join(names)}.")

@@ -98,7 +98,9 @@ def read_levels(path: str | Path, lp: str | None = None) -> pl.DataFrame:
 
 
 def _samples(folder: Path, lp: str) -> tuple[pl.DataFrame, list[str]]:
-    """All outputs, systems in alphabetical order; and the systems that are references, so human-written."""
+    """Return all outputs with the systems in alphabetical order, and the systems that are references and therefore
+    human-written.
+    """
     source = lines_of(folder / "sources" / f"{lp}.txt")
     columns = {"input": [str(i) for i in range(1, len(source) + 1)], "source": source}
     if docs := documents(folder, lp):
@@ -121,7 +123,7 @@ def _samples(folder: Path, lp: str) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _segment_scores(file: Path, samples: pl.DataFrame) -> pl.Series:
-    """One value per system and segment, in the order of the samples; null if missing."""
+    """Return one value per system and segment, in the order of the samples; null if missing."""
     systems = samples["system"].unique(maintain_order=True).to_list()
     segments = samples.height // len(systems)
     blocks: dict[str, list[float | None]] = {}
@@ -137,7 +139,7 @@ def _segment_scores(file: Path, samples: pl.DataFrame) -> pl.Series:
 
 
 def _spans(folder: Path, lp: str, samples: pl.DataFrame) -> pl.DataFrame:
-    """The errors marked in every segment of every system, by all annotators of all rating files."""
+    """Return the errors marked in every segment of every system, by all annotators of all rating files."""
     texts: dict[str, list[tuple[str, str]]] = {}
     for system, output, source in samples.select("system", "output", "source").iter_rows():
         texts.setdefault(system, []).append((output, source))

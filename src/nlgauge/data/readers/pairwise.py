@@ -39,7 +39,7 @@ TIES = "tie 0 equal same draw both neither none tiebothbad bothbad bothgood tiei
 
 
 def _words() -> dict[str, str]:
-    """The accepted votes, without case and punctuation: a, model_a, left, 'A is better', 1 …; b …; tie …"""
+    """Return the accepted votes without case and punctuation: a, model_a, left, 'A is better', 1 …; b …; tie …"""
     meanings = dict.fromkeys(TIES, TIE)
     for names, meaning in zip(zip(*SIDES, strict=True), (FIRST, SECOND), strict=True):
         for side in names:
@@ -144,14 +144,16 @@ def _bare_sides(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _numbered(pair: PairColumns) -> dict[str, str]:
-    """The meaning of 0 and 1 if the two columns have these names: `response_0`, `response_1`."""
+    """Return the meaning of 0 and 1 if the two columns are numbered in this way: `response_0`, `response_1`."""
     names = pair.systems or pair.outputs or ("", "")
     zero, one = (plain(name).endswith(end) for name, end in zip(names, NUMBERED, strict=True))
     return dict(zip(NUMBERED, (FIRST, SECOND), strict=True)) if zero and one else {}
 
 
 def holds_votes(row: Mapping[str, Any], negative: bool = False) -> bool:
-    """Whether a first row looks like a vote; `negative`: the file has small negative numbers, as in scales."""
+    """Return whether the first row looks like a vote; `negative` says that the file has small negative numbers, as in
+    scales.
+    """
     bare = _bare_sides([row]) if row else {}
     row = _both_named({bare.get(name, name): value for name, value in row.items()})
     if {"instruction", "output_1", "output_2", "preference"} <= set(row):
@@ -186,7 +188,7 @@ def _both_named(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scaled(value: Any) -> float | None:
-    """A value of a preference scale around 0."""
+    """Return a value of a preference scale around 0, or None if it is not one."""
     try:
         value_read = float(str(value))
     except ValueError:
@@ -195,7 +197,9 @@ def _scaled(value: Any) -> float | None:
 
 
 def _scales(rows: Sequence[Mapping[str, Any]], pair: PairColumns, known: bool = False) -> list[str]:
-    """Columns of whole numbers around 0: scales from one output to the other. `known`: some are negative."""
+    """Return the columns that are preference scales: whole numbers around 0. `known` says that some values are
+    negative.
+    """
     roles = {column_of(role, rows[0]) for role in ("input", "rater", "aspect", "source")}
     names = [n for n in rows[0] if n not in {*(pair.systems or ()), *(pair.outputs or ()), *roles}]
     scales = []
@@ -212,12 +216,12 @@ def _vote_columns(names: Mapping[str, Any]) -> list[str]:
 
 
 def _vote_text(vote: Any) -> str:
-    """The text of a vote: 0.0 is '0', also in a file of texts."""
+    """Return the text of a vote: 0.0 is '0', also in a file of texts."""
     return "" if vote is None else label_text(vote).strip().removesuffix(".0")
 
 
 def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, str | None, str, Any]]:
-    """(aspect, annotator from the column's name, column, vote) of a row."""
+    """Return the votes of a row as (aspect, annotator from the column's name, column, vote)."""
     if not columns:
         won = [
             meaning
@@ -238,8 +242,11 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
 
 
 def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], meanings: Mapping[str, str]) -> bool:
-    """Whether votes are a scale around 0. Which side its negative numbers prefer, or whether 0 and 1 alone mean tie and
-    first or first and second, nobody but the user knows."""
+    """Return whether the votes are on a scale around 0, and raise an error if their meaning is ambiguous.
+
+    The user must declare which side negative numbers prefer, and whether 0 and 1 mean tie and first, or first and
+    second.
+    """
     scale = [v for v in map(_scaled, votes) if v is not None]
     if scale and min(scale) < 0:
         if meanings.get("negative") not in (FIRST, SECOND):
@@ -271,14 +278,20 @@ def _by_sign(where: str, vote: Any, negative: str) -> str:
 
 
 def _says_sides(names: set[str], votes: Iterable[Any]) -> bool:
-    """Whether votes name sides, where a system has the name of a side (B): others do, and no vote names a system."""
+    """Return whether votes name sides although a system has the name of a side (such as B).
+
+    This is so if some votes name a side that is not a system, and no vote names a system otherwise.
+    """
     texts = {str(vote) for vote in votes if vote is not None}
     words = {v for v in texts if MEANING.get(plain(v)) in (FIRST, SECOND)}
     return bool(words & names) and bool(words - names) and not (texts & names) - words
 
 
 def _meaning(where: str, vote: str, meanings: Mapping[str, str], named: tuple[str, ...] | None) -> str:
-    """What a vote prefers. `named`: the two systems, if votes may name them; None for a scale around 0."""
+    """Return what a vote prefers.
+
+    `named` holds the two systems if votes may name them, and None for a scale around 0.
+    """
     return _by_sign(where, vote, meanings["negative"]) if named is None else _preferred(where, vote, named, meanings)
 
 
@@ -293,7 +306,9 @@ def _notes(
 
 
 def _only_votes(table: RawTable) -> bool:
-    """Whether a table holds systems and votes, and nothing of the outputs: then it is read column by column."""
+    """Return whether a table contains systems and votes but nothing about the outputs, so that it can be read by
+    column.
+    """
     columns = table.frame.columns
     pair = find_pair(columns)
     others = [column_of(role, columns) for role in ("source", "context", "control")]
@@ -308,8 +323,9 @@ def _only_votes(table: RawTable) -> bool:
 
 
 def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | None) -> Dataset:
-    """The same as `Pairwise.of` of a table without outputs: each vote on two systems is read once, however often it
-    was given."""
+    """Read a table without outputs with the same result as `Pairwise.of`, but convert each distinct vote on two systems
+    only once.
+    """
     frame, pair = table.frame, find_pair(table.frame.columns)
     assert pair.systems
     columns = _vote_columns(dict.fromkeys(frame.columns))
@@ -363,7 +379,7 @@ def _by_columns(table: RawTable, name: str, votes: Mapping[str, str] | str | Non
 
 
 def _preferred(where: str, vote: str, named: tuple[str, ...], meanings: Mapping[str, str]) -> str:
-    """What a vote prefers; `named`: the two systems, if votes may name them."""
+    """Return what a vote prefers; `named` holds the two systems if votes may name them."""
     vote = meanings.get(vote.lower(), vote)
     by_name = (FIRST, SECOND)[named.index(vote)] if vote in named else None
     meaning = MEANING.get(plain(vote))

@@ -76,7 +76,7 @@ class Pearmut(Reader):
 
 
 def _active(entries: list[Record]) -> list[Record]:
-    """The entries after an annotator's last reset."""
+    """Return the entries after an annotator's last reset."""
     last = {str(e.values.get("user_id")): i for i, e in enumerate(entries) if e.values.get("annotation") == RESET}
     return [e for i, e in enumerate(entries) if i > last.get(str(e.values.get("user_id")), -1)]
 
@@ -96,7 +96,10 @@ def _sample(key: tuple[str, str], item: dict[str, Any], text: Any) -> dict[str, 
 
 
 def _spans(where: str, key: tuple[str, str, str], errors: Any, text: Any) -> list[Span]:
-    """The marks on one output; letters are counted from 0, and the last one is included there and not here."""
+    """Return the error spans marked on one output.
+
+    The file counts characters from 0 and includes the last one, which is excluded here.
+    """
     found = []
     for error in errors if isinstance(errors, list) else []:
         mark = Record(f"{where}, an error span", 0, error if isinstance(error, dict) else {})

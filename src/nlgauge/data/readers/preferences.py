@@ -69,13 +69,13 @@ def _ranking_column(names: Mapping[str, Any]) -> str | None:
 
 
 def _rank_columns(names: Mapping[str, Any] | list[str]) -> dict[str, str]:
-    """{system: column}"""
+    """Map each system to the column with its rank."""
     matches = {name: match for name in names if (match := RANK.match(name))}
     return {match["before"] or match["after"]: name for name, match in matches.items()}
 
 
 def _wmt_columns(names: Mapping[str, Any] | list[str]) -> list[tuple[str, str]]:
-    """[(system1Id, system1rank), …], the rankings of the early WMT campaigns."""
+    """Return the columns [(system1Id, system1rank), …] of a ranking in the format of the early WMT campaigns."""
     by_name = {name.lower(): name for name in names}
     slots = [match["slot"] for name in names if (match := WMT.match(name))]
     return [(by_name[f"system{s}id"], by_name[f"system{s}rank"]) for s in slots if f"system{s}id" in by_name]
@@ -108,7 +108,9 @@ def _ranks(table: RawTable, roles: Mapping[str, str | None]) -> Any:
 
 
 def _parse(where: str, value: Any) -> dict[str, float]:
-    """'A > B = C', ["A", "B"] or [["A"], ["B", "C"]], the best first; equal systems share their mean rank."""
+    """Parse a ranking 'A > B = C', ["A", "B"] or [["A"], ["B", "C"]], the best first; tied systems share their mean
+    rank.
+    """
     if value is None:
         return {}
     if isinstance(value, str) and value.strip()[:1] == "[":

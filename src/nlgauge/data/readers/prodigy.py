@@ -70,14 +70,14 @@ class Prodigy(Reader):
 
 
 def _row(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a task that are not about annotating; those of `meta` are fields, too."""
+    """Return the fields of a task that do not concern the annotation process; the entries of `meta` are included."""
     plain = {k: v for k, v in values.items() if k not in OWN and not k.startswith("_")}
     meta = plain.pop("meta", None)
     return {**(meta if isinstance(meta, dict) else {}), **plain}
 
 
 def _answered(record: Record, answer: str) -> list[tuple[str, Any]]:
-    """The questions of a task with their answers: options chosen, or accepted and rejected."""
+    """Return the questions of a task with their answers: the selected options, or accept and reject."""
     options = {str(o.values.get("id")): o.values.get("text") for o in record.children("options")}
     label = str(record.values.get("label") or "accept")
     if options:
@@ -96,5 +96,5 @@ def _answered(record: Record, answer: str) -> list[tuple[str, Any]]:
 
 
 def _grade(option: Any, text: Any) -> Any:
-    """The id of an option where it is a number, otherwise its text."""
+    """Return the ID of an option if it is a number, otherwise its text."""
     return option if isinstance(option, int | float) or str(option).lstrip("-").isdecimal() else text or option

@@ -81,7 +81,9 @@ class QagsReader(Reader):
 
 
 def _marked(given: str, sentences: list[str], votes: list[list[tuple[str, float]]]) -> list[Span]:
-    """The sentences that each worker called inconsistent; a row without a position if there are none."""
+    """Return the sentences that each worker marked as inconsistent; a worker without marks gets a row without a
+    position.
+    """
     marked, seen, position = [], dict.fromkeys(who for some in votes for who, _ in some), 0
     for text, some in zip(sentences, votes, strict=True):
         for who in (who for who, vote in some if not vote):

@@ -62,7 +62,7 @@ class RagChecker(Reader):
 
 
 def _place(choices: Choices, record: Record) -> tuple[str, tuple[str, str]]:
-    """The name of the input, and the two systems."""
+    """Return the name of the input and the two systems."""
     both = [record.want(side, dict) for side in PAIR]
     names = tuple(str(answer.get("model_name", side)) for answer, side in zip(both, PAIR, strict=True))
     if names[0] == names[1]:
@@ -75,7 +75,7 @@ def _place(choices: Choices, record: Record) -> tuple[str, tuple[str, str]]:
 
 
 def _scores(record: Record, side: str) -> dict[str, float]:
-    """Scores inside an answer: {"ragchecker": {"overall_label": .3}} is `ragchecker:overall`."""
+    """Return the scores inside an answer: {"ragchecker": {"overall_label": .3}} is `ragchecker:overall`."""
     found: dict[str, float] = {}
     for metric, inner in record.want(side, dict).items():
         for key, value in inner.items() if isinstance(inner, dict) else ():
@@ -92,7 +92,7 @@ def _with_scores(data: Dataset, scores: dict[tuple[str, str], dict[str, float]])
 
 
 def _scored(choices: Choices, scores: dict[tuple[str, str], dict[str, float]], path: Path) -> Dataset:
-    """A file of scores alone."""
+    """Build the data from a file that contains only scores."""
     import polars as pl
 
     if not any(scores.values()):

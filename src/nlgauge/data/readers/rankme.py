@@ -77,7 +77,7 @@ class RankMe(Reader):
 
 
 def _stems(table: RawTable) -> dict[str, list[str]]:
-    """{'ref': ['1', '2', '3'], 'quality': ['1', '2', '3'], …}"""
+    """Return the numbered columns by their stem: {'ref': ['1', '2', '3'], 'quality': ['1', '2', '3'], …}."""
     stems: dict[str, list[str]] = {}
     for column in table.frame.columns:
         if match := NUMBERED.match(column):

@@ -89,14 +89,14 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
 
 
 def _source(header: Record, value: Any) -> Provenance:
-    """The source of the judgments of an aspect; an unrecognized kind is unknown."""
+    """Return the source of the judgments of an aspect; an unrecognized kind is unknown."""
     if not isinstance(value, dict) or value.get("kind") not in get_args(Kind):
         return Provenance("unknown", f"{header.where} does not name a source")
     return Provenance(value["kind"], str(value.get("how", "")))
 
 
 def _scale(header: Record, value: Any) -> AspectScale:
-    """The type of an aspect, or the classes of a judge."""
+    """Return the scale of an aspect, or the classes of a judge."""
     names = value.get("names", []) if isinstance(value, dict) else None
     if not isinstance(names, list) or value.get("kind") not in SCALE_KINDS:
         raise DataError(
@@ -186,7 +186,7 @@ def _float(where: str, value: Any) -> float:
 
 
 def _ratings(header: Record, outputs: Sequence[Record], keys: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    """In the order of the header's aspects and raters, then of the outputs."""
+    """Return the ratings in the order of the header's aspects and annotators, then of the outputs."""
     rows = []
     for line, key in zip(outputs, keys, strict=True):
         for rating in line.children("ratings"):

@@ -20,7 +20,7 @@ ADDRESS = re.compile(rf"({'|'.join(SERVICES)})://([^?#]*)")
 
 
 def is_address(data: object) -> bool:
-    """Whether data are named by the address of a service.
+    """Return whether data are given as the address of a service.
 
     >>> is_address("mlflow://stations"), is_address("scores.csv"), is_address("s3://bucket/x")
     (True, False, False)

@@ -79,7 +79,7 @@ def with_classes(table: RawTable, declared: Declared, elsewhere: bool = False) -
 
 
 def _coded(table: RawTable, column: str, texts: pl.Series, found: ClassColumn) -> RawTable:
-    """The table with a column of classes as codes of their book."""
+    """Return the table with a column of classes replaced by their codes."""
     codes = {name.lower(): float(k) for k, name in enumerate(found.scale.names)}
     values = texts.str.to_lowercase().replace_strict(codes, default=None, return_dtype=pl.Float64)
     return replace(
@@ -121,7 +121,7 @@ def share_classes(
 
 
 def class_lines(table: RawTable) -> Iterable[str]:
-    """Lines for the card: what the classes are, and what to say where they have an order."""
+    """Return lines for the summary: the names of the classes, and how to declare their order if they have one."""
     books: dict[AspectScale, list[str]] = {}
     for column, found in table.classes.items():
         books.setdefault(found.scale, []).append(column)
@@ -149,7 +149,7 @@ def human_aspect(column: str) -> str:
 
 
 def _human(column: str, declared: Declared) -> bool:
-    """Whether the name of a column says that humans gave it, and the user names no human columns."""
+    """Return whether the name of a column suggests human labels, and the user declares no human columns."""
     return declared.human is None and bool(HUMAN_WORDS.intersection(words_of(column)))
 
 
@@ -164,7 +164,10 @@ def _groups(
     explicit: Sequence[str],
     free: Sequence[str],
 ) -> list[list[str]]:
-    """Columns that share a vocabulary. Without a declaration, one of them must be human, with unknown words."""
+    """Group the columns that share a vocabulary.
+
+    Without a declaration, one column of a group must be human and contain unknown words.
+    """
     asked = {name.removeprefix("+") for name in declared.mentioned}
     inferred = [c for c in (*free, *(n for n in named if n not in explicit)) if c in words]
     seeds = [*explicit, *(c for c in inferred if c in asked or called_rating(c) or _human(c, declared))]
@@ -207,7 +210,7 @@ def _labels(names: frozenset[str]) -> frozenset[str]:
 
 
 def _has_raters(table: RawTable, declared: Declared, seed: str) -> bool:
-    """Whether rows are those of annotators, so that they can be compared with each other."""
+    """Return whether each row belongs to an annotator, so that annotators can be compared with each other."""
     column = declared.columns.get("rater") or next(
         (
             c
@@ -220,7 +223,7 @@ def _has_raters(table: RawTable, declared: Declared, seed: str) -> bool:
 
 
 def _may_hold_classes(series: pl.Series, column: str) -> bool:
-    """Whether a column of texts that nobody declares has few short words that recur, and no name of a key."""
+    """Return whether an undeclared text column has few short values that recur, and not the name of a key."""
     if series.dtype != pl.String or plain(column) in KEY_WORDS or plain(column) in SETS:
         return False
     counts = blank_to_null(series).drop_nulls().value_counts()
@@ -235,7 +238,7 @@ def _may_hold_classes(series: pl.Series, column: str) -> bool:
 
 
 def _lists(table: RawTable, declared: Declared) -> list[str]:
-    """Columns of lists of different words, where two columns have them or one is called like a label."""
+    """Return the columns with lists of different words, if two columns have such lists or one is named like a label."""
     found: dict[str, tuple[set[str], bool]] = {}
     for column, kind in table.frame.schema.items():
         if kind != pl.List(pl.String) or plain(column) in KEY_WORDS:
@@ -250,7 +253,7 @@ def _lists(table: RawTable, declared: Declared) -> list[str]:
     named = {name.removeprefix("+") for name in declared.mentioned}
 
     def partner(column: str, other: str) -> bool:
-        """Whether two columns share labels, and one has sets of different sizes, unlike lists of annotators."""
+        """Return whether two columns share labels and one has sets of different sizes, unlike lists of annotators."""
         (labels, varied), (others, varied_too) = found[column], found[other]
         return other != column and len(labels & others) > 1 and (varied or varied_too)
 
@@ -265,7 +268,7 @@ def _words(series: pl.Series) -> frozenset[str]:
 
 
 def _texts(series: pl.Series, sets: bool) -> pl.Series:
-    """Values as names: of classes as they are written, of sets the labels in order."""
+    """Return the values as names: classes as they are written, sets as their sorted labels."""
     if not sets:
         if series.dtype.is_float():
             series = series.cast(pl.Int64, strict=False) if bool((series.drop_nulls() % 1 == 0).all()) else series
@@ -298,7 +301,10 @@ def set_name(value: Any) -> str | None:
 
 
 def _book(columns: Sequence[pl.Series]) -> tuple[str, ...]:
-    """All classes in alphabetical order; words that differ by case alone are one class, in the commoner spelling."""
+    """Return all classes in alphabetical order.
+
+    Words that differ only in case are one class, in the more frequent spelling.
+    """
     counts = pl.concat([c.drop_nulls().alias("name") for c in columns]).value_counts()
     counts = counts.sort(["count", "name"], descending=[True, False])
     spelling: dict[str, str] = {}

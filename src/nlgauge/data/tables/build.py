@@ -154,7 +154,7 @@ def _with_parts(frame: pl.DataFrame, table: RawTable, roles: Roles) -> pl.DataFr
 
 
 def _parts_of_trials(frame: pl.DataFrame) -> pl.DataFrame:
-    """Of parts that have trials: the number of the trial belongs to the whole output."""
+    """Assign the number of a trial to the whole output, if parts of outputs have trials."""
     if TRIAL_OF not in frame.columns or PART_OF not in frame.columns:
         return frame
     number = pl.col("input").str.strip_prefix(pl.col(TRIAL_OF))
@@ -162,7 +162,7 @@ def _parts_of_trials(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _noted(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """The same frame, with a remark on the parts of outputs."""
+    """Return the same frame, and add a note on the parts of outputs."""
     if PART_OF in frame.columns:
         notes.append(Note(f"{trials_text(frame.unique(KEY))}: the parts of one output count as one cluster", "parts"))
     return frame
@@ -209,7 +209,7 @@ class _Clash(NamedTuple):
 
 
 def _clash(values: pl.DataFrame, keys: list[str], column: str) -> _Clash | None:
-    """The first key whose rows differ in a column, ignoring missing values."""
+    """Return the first key whose rows differ in a column, ignoring missing values."""
     groups = values.drop_nulls(column).group_by(keys, maintain_order=True).agg(pl.col(column, ROW))
     apart = groups.filter(pl.col(column).list.n_unique() > 1)
     if not apart.height:
@@ -228,7 +228,7 @@ def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
 def _one_value_a_sample(
     frame: pl.DataFrame, metrics: list[pl.Series], table: RawTable, roles: Roles, repeats: Repeats, notes: list[str]
 ) -> pl.DataFrame:
-    """Metric values per sample; rows of several annotators must have the same value."""
+    """Return the metric values per sample; rows of several annotators must have the same value."""
     values = frame.select(ROW, *KEY).with_columns(metrics)
     names = [s.name for s in metrics]
     if has_unique_keys(values):
@@ -260,7 +260,7 @@ def _one_value_a_sample(
 def _pivot_scores(
     frame: pl.DataFrame, table: RawTable, roles: Roles, repeats: Repeats, notes: list[str]
 ) -> pl.DataFrame:
-    """Long scores as columns, one value per output and metric."""
+    """Pivot long scores to one column per metric, with one value per output."""
     assert roles.metric and roles.score
     long = frame.select(ROW, *KEY).with_columns(
         table.frame[roles.metric].cast(pl.String).alias("metric"), numbers(table, roles.score).alias("value")
@@ -286,7 +286,7 @@ def _pivot_scores(
 
 
 def _rating_columns(table: RawTable, roles: Roles) -> list[tuple[str, str | None, pl.Series]]:
-    """(aspect, rater or None, numbers) for every single-number rating column."""
+    """Return (aspect, annotator or None, numbers) for every rating column with a single number per row."""
     return [
         (aspect, rater, numbers(table, column))
         for aspect, pairs in roles.human.items()
@@ -303,7 +303,7 @@ def _ratings(
     notes: list[str],
     sources: dict[str, Provenance],
 ) -> tuple[pl.DataFrame, bool]:
-    """All ratings, long; and whether annotator names identify persons."""
+    """Return all ratings in long format, and whether annotator names identify persons."""
     keys = frame.select(KEY)
     persons = roles.rater is not None or roles.persons
     rater = None
@@ -358,7 +358,9 @@ def _ratings(
 
 
 def _settle(long: pl.DataFrame, notes: list[str], coded: Mapping[str, AspectScale]) -> pl.DataFrame:
-    """One value per sample, aspect and annotator; averages are used only where individual ratings are missing."""
+    """Return one value per sample, aspect and annotator; averages are used only where individual
+    ratings are missing.
+    """
     who = [*KEY, "aspect"]
     if 0 < long["rater"].null_count() < long.height:
         long = long.with_columns(pl.col("rater").is_not_null().any().over(who).alias("__named__"))
@@ -405,7 +407,9 @@ def scales_of_table(table: RawTable, roles: Roles, data: Dataset, ordinal: Seque
 def _nested_ratings(
     frame: pl.DataFrame, table: RawTable, notes: list[str], sources: dict[str, Provenance]
 ) -> tuple[list[pl.DataFrame], bool]:
-    """Columns with lists of rating records, such as `[{"annotator": "r1", "Natural": 3}, …]`; fills `sources`."""
+    """Read columns with lists of rating records, such as `[{"annotator": "r1", "Natural": 3}, …]`,
+    and fill `sources`.
+    """
     parts, persons, several = [], False, len(table.nested) > 1
     for column, rows in table.nested.items():
         long_rows: list[tuple[str, str, str, str, float]] = []
@@ -439,7 +443,7 @@ def _nested_ratings(
 
 
 def _of_parts(frame: pl.DataFrame, rows: Iterable[Any]) -> bool:
-    """Whether every record has a text that is part of the output, such as a sentence or span."""
+    """Return whether every record has a text that is part of the output, such as a sentence or span."""
     if "output" not in frame.columns:
         return False
     texts = (

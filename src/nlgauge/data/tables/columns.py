@@ -171,7 +171,7 @@ def _check_columns(table: RawTable, names: Sequence[str]) -> None:
 
 
 def _has_judgments(table: RawTable, column: str) -> bool:
-    """Whether a column named like annotators has judgments instead of names: numbers, or pass and fail."""
+    """Return whether a column whose name suggests annotator IDs contains judgments instead."""
     numbers = parse_column(table, column)
     return plain(column) == "judge" or (numbers is not None and bool(numbers.how or numbers.values.null_count()))
 
@@ -205,7 +205,7 @@ class _RoleSearch:
             self.take(role, next(iter(fitting), None))
 
     def system_in_words(self) -> None:
-        """`Which system wrote this?`"""
+        """Infer the system from a column whose name is a question, such as `Which system wrote this?`."""
         if "system" not in self.overrides and "system" not in self.taken:
             two = set(find_pair(self.columns).systems or ())  # the systems of a comparison, not of the row
             free = [c for c in self.columns if c not in self.used | self.numbers | self.many | two]
@@ -213,7 +213,7 @@ class _RoleSearch:
             self.take("system", next(labels, None))
 
     def _fits(self, role: str, column: str) -> bool:
-        """Whether the content of a column fits the role that its name suggests."""
+        """Return whether the content of a column fits the role that its name suggests."""
         # Numbers can name a system, an input or an annotator, but are not texts; lists can be texts, but not names.
         if column in self.table.classes:
             return False
@@ -236,13 +236,15 @@ class _RoleSearch:
         return name not in SOFT.get(role, ()) or is_label(self.table.frame[column])
 
     def _gives_verdicts(self, column: str) -> bool:
-        """Whether a column named like annotators shares values with another column: judgments, not annotators."""
+        """Return whether a column whose name suggests annotator IDs shares values with another column, and thus holds
+        judgments.
+        """
         words = {word for word in few_words(self.table.frame[column]) if not word.isdigit()}
         others = (c for c in self.columns if c not in (column, *self.used, *self.many))
         return len(words) > 1 and any(words & set(few_words(self.table.frame[c])) for c in others)
 
     def dialogue(self) -> list[str]:
-        """With a column `fact`, the column `context` is the dialogue history and the fact the knowledge."""
+        """Infer that the column `context` is the dialogue history and `fact` the knowledge, if both exist."""
         first = self.taken.get("context", "")
         if "source" in self.taken or "context" in self.overrides or plain(first) != "context":
             return []
@@ -258,7 +260,7 @@ class _RoleSearch:
         ]
 
     def long_table(self, ratings_named: bool) -> None:
-        """A column of aspects or of metrics needs another column with their values."""
+        """Infer the column with the values of a column of aspects or of metrics, which needs one."""
         ratings = "aspect" in self.taken or self.overrides.get("rating") is not None
         scores = "metric" in self.taken and not ratings
         for role, on in (("rating", ratings and not ratings_named), ("score", scores)):
@@ -279,7 +281,10 @@ class _RoleSearch:
         return references, sets
 
     def trials(self) -> tuple[str, ...]:
-        """Columns that number the outputs of one system for one input, such as `epoch` and `run`.
+        """Return the columns that number the outputs of one system for one input, such as `epoch` and `run`.
+
+        Such a column is the system only if it has names like 'bm25' and no other column is the system. It is the input
+        only if no other column is.
 
         Such a column is the system only if it has names like 'bm25' and no other column is the system, and the input
         only if no other column is.
@@ -341,7 +346,7 @@ class _RoleSearch:
 
 
 def _recurs(frame: pl.DataFrame, keys: Sequence[str], column: str) -> bool:
-    """Whether a column has several values for one key."""
+    """Return whether a column has several values for one key."""
     if any(frame[c].dtype.is_nested() for c in (*keys, column)):
         return False
     return bool(frame.select([*keys, column]).n_unique() > frame.select(keys).n_unique())
@@ -360,7 +365,7 @@ def is_number(table: RawTable, column: str) -> bool:
 
 
 def _unfit(table: RawTable, column: str, nested: bool) -> str:
-    """Why a numeric column is not read as a metric; empty if it may be one."""
+    """Explain why a numeric column is not read as a metric; empty if it may be one."""
     if nested:
         return "lists of numbers" if is_number_list(table.frame[column]) else "lists"
     numbers = parse_column(table, column)
@@ -400,7 +405,9 @@ class _Names:
 def _requested(
     names: Mapping[str, Columns] | Sequence[str] | str | None, columns: Sequence[str]
 ) -> tuple[dict[str, Columns] | None, bool]:
-    """The declared columns as name -> column or columns, and whether they add to the inferred ones (`+x`).
+    """Return the declared columns by name, and whether they add to the inferred ones (`+x`).
+
+    A mapping gives columns by name; columns under the name "" are not renamed.
 
     A mapping has name -> columns; columns under the name "" are not renamed.
     """
@@ -425,7 +432,7 @@ def _requested(
 
 
 def _matching(names: Sequence[str], columns: Sequence[str]) -> Iterable[str]:
-    """The names; a pattern such as `Rouge*` is replaced by the columns that match it."""
+    """Yield the names; a pattern such as `Rouge*` is replaced by the columns that match it."""
     for pattern in names:
         if pattern in columns or not any(sign in pattern for sign in "*?["):
             yield pattern

@@ -49,7 +49,7 @@ def frame_columns(data: Any, source: str) -> tuple[dict[str, list[Any]], list[st
 
 
 def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
-    """A pandas frame with plain names, and its named index levels as first columns."""
+    """Return a pandas frame with plain column names, and with its named index levels as first columns."""
     names = [_name(c) for c in frame.columns]
     check_names(names, source)
     given = [None if name is None else _name(name) for name in frame.index.names]

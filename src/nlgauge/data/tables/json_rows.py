@@ -76,7 +76,7 @@ def _of_one(names: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _of_pandas(content: Mapping[str, Any]) -> Rows:
-    """Rows of `DataFrame.to_json()`: the default layout, {column: {"0": value}}, or orient="split"."""
+    """Return the rows of `DataFrame.to_json()`: the default layout, {column: {"0": value}}, or orient="split"."""
     names, data = content.get("columns"), content.get("data")
     if isinstance(names, list) and isinstance(data, list) and set(content) <= {"columns", "index", "data"}:
         fit = all(isinstance(row, list) and len(row) == len(names) for row in data)
@@ -91,7 +91,9 @@ def _of_pandas(content: Mapping[str, Any]) -> Rows:
 
 
 def _keyed_records(content: Mapping[str, Any]) -> Rows:
-    """Records nested below names: {id: record}, {set: [record, …]} or {set: {id: record}}; else empty.
+    """Return records nested below names: {id: record}, {set: [record, …]} or {set: {id: record}}; otherwise none.
+
+    The names become the columns `id` and `dataset`, if the records have no columns with these names.
 
     The names become columns, `id` and `dataset`, where the records have none so called.
     """

@@ -81,12 +81,12 @@ def _filled(table: RawTable, column: str) -> float:
 
 
 def _like_verdict(table: RawTable, column: str) -> bool:
-    """Whether a column has a name that annotators and judges share, or two values."""
+    """Return whether a column has two values, or a name that is used for both annotators and judges."""
     return not is_aspect(column) or plain(column) in DOUBTFUL or len(levels(table, column) or ()) <= 2
 
 
 def _others(table: RawTable, columns: Sequence[str], named: Sequence[str]) -> list[str]:
-    """Columns with the name of a metric, or at least not of a human rating."""
+    """Return the columns that have the name of a metric, or at least not the name of a human rating."""
     raters = raters_in_columns(table, columns, {}, HumanColumns())
     taken = {*named, *(c for pairs in raters.values() for _, c in pairs)}
     return [c for c in columns if c not in taken and not ASIDE.match(c) and not kind_of(c)[0]]
@@ -118,7 +118,9 @@ def without_programs(
 
 
 def _programs_among(table: RawTable, human: Human, requested: Sequence[str]) -> dict[str, str]:
-    """Columns of models and programs next to one of the same aspect whose name says that it is human, and why."""
+    """Return the columns of models and programs, each with the reason, next to a column of the same aspect whose name
+    says that it is human.
+    """
     programs: dict[str, str] = {}
     for pairs in human.values():
         columns = [column for _, column in pairs]
@@ -131,7 +133,10 @@ def _programs_among(table: RawTable, human: Human, requested: Sequence[str]) -> 
 def _rating_sources(
     table: RawTable, human: Human, requested: Sequence[str], rater: str | None
 ) -> dict[str, Provenance]:
-    """The source of the judgments of each aspect; of several columns, the least certainly human one counts."""
+    """Return the source (human, model, program or unknown) of the judgments on each aspect.
+
+    If an aspect has several columns, use the one that is least likely to be human.
+    """
     sources: dict[str, Provenance] = {}
     for aspect, pairs in human.items():
         columns = [c for _, c in pairs]
@@ -152,7 +157,7 @@ def _rating_sources(
 
 
 def _program_beside(table: RawTable, group: str, columns: Sequence[str]) -> str:
-    """A program's column of the same record (`scores.…`); empty if there is none."""
+    """Return a column that a program computed in the same record (`scores.…`); empty if there is none."""
     others = [c for c in table.frame.columns if c not in columns and c.rpartition(".")[0] == group]
     for other in others:
         read = parse_column(table, other)

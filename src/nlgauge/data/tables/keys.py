@@ -113,7 +113,7 @@ def _input_of_trials(table: RawTable, roles: Roles) -> Roles:
 
 
 def _is_unique_input(table: RawTable, roles: Roles, column: str) -> bool:
-    """Whether each system and annotator have one row per value of the column."""
+    """Return whether each system and annotator have one row per value of the column."""
     keys = [c for c in (roles.system, column, roles.rater, *roles.sets, *roles.trials) if c is not None]
     return has_unique_keys(table.frame, keys)
 
@@ -166,13 +166,13 @@ def read_names(table: RawTable, roles: Roles) -> None:
 
 
 def _one_text(series: pl.Series) -> pl.Series:
-    """Texts; the turns of a conversation are joined."""
+    """Return the texts of a column; the turns of a conversation are joined."""
     text = series if series.dtype == pl.String else series.list.eval(pl.element().fill_null("")).list.join("\n")
     return text.fill_null("")
 
 
 def _short(text: str) -> str:
-    """A text as a key: itself if short, otherwise its beginning and a hash."""
+    """Return a text as a key: the text itself if it is short, otherwise its beginning and a hash."""
     if len(text) <= 80:
         return text
     return f"{text[:60]}… {digest(text, 4).hex()}"

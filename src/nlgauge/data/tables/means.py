@@ -13,11 +13,12 @@ from nlgauge.stats.correlation.ties import snap
 def means_by(
     frame: pl.DataFrame, keys: Sequence[str], columns: Sequence[str], coded: Collection[str] = ()
 ) -> pl.DataFrame:
-    """One row per key, in order of appearance, with the mean of each column; of `coded` columns different values leave
-    nothing, as codes of classes have no mean.
+    """Compute the mean of each column per key, in order of appearance.
 
-    (x + x + x) / 3 need not be x, and the order of a sum changes its last bit: both would split ties. So a value that
-    only repeats is kept as it is, and means that differ by rounding alone are made equal.
+    Different values of a `coded` column give a missing value, because codes of classes have no mean.
+
+    (x + x + x) / 3 need not equal x, and the order of a sum changes its last bit; both would break ties. Therefore a
+    value that only repeats is not averaged, and means that differ only by rounding errors are made equal.
     """
     # By index: polars could read a column's name as a pattern.
     bare = frame.select(*keys, *(frame[c].alias(f"__{i}__") for i, c in enumerate(columns)))
@@ -31,7 +32,7 @@ def means_by(
 
 
 def mean_ratings(ratings: pl.DataFrame, coded: Collection[str]) -> pl.DataFrame:
-    """One value per output, aspect and annotator; different codes of a `coded` aspect leave none."""
+    """Compute one value per output, aspect and annotator; different codes of a `coded` aspect give no value."""
     keys, value = ["system", "input", "aspect", "rater"], ["value"]
     of_classes = pl.col("aspect").is_in(list(coded))
     means = means_by(ratings.filter(~of_classes), keys, value)

@@ -132,7 +132,7 @@ def _have_names(human: Mapping[str, tuple[tuple[str | None, str], ...]]) -> bool
 
 
 def _named(table: RawTable, columns: Sequence[str], people: HumanColumns) -> dict[str, str]:
-    """Column → aspect."""
+    """Map each rating column to the aspect in its name."""
     names: dict[str, str] = {}
     inside = _aspects_inside(columns)
     for column in columns:
@@ -208,7 +208,7 @@ def from_human_marker(column: str) -> str:
 
 
 def _aspects_inside(columns: Sequence[str]) -> dict[str, str]:
-    """Column → aspect, for dotted names whose last part is an aspect of no other column: `summary.axes.overall`."""
+    """Map dotted columns to an aspect if their last part is an aspect of no other column: `summary.axes.overall`."""
     last = {c: c.rpartition(".")[2] for c in columns if "." in c and not METRIC_PREFIX.match(c)}
     return {
         c: aspect
@@ -319,7 +319,9 @@ def raters_in_columns(
 
 
 def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], people: HumanColumns) -> set[str]:
-    """Aspects whose "annotators" have metrics, too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems."""
+    """Return aspects whose "annotators" also have metrics: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` name
+    systems.
+    """
     others = {word for c in columns if c not in named for word in tokens(c)}
     by_stem: dict[str, list[str]] = {}
     for column, (aspect, who) in named.items():
@@ -342,7 +344,9 @@ def scores_too(column: str, columns: Sequence[str]) -> bool:
 
 
 def _split(name: str) -> tuple[str, str] | None:
-    """Aspect and annotator in a name such as `coherence_ann`, `ann_coherence` or `content preservation (Bob)`."""
+    """Split a name such as `coherence_ann`, `ann_coherence` or `content preservation (Bob)` into
+    aspect and annotator.
+    """
     words = tokens(name)
     if len(words) == 2 and words[0].lower() in RATERS and _may_be_person(words[1:]):
         return "rating", words[1]  # `Rater A`
@@ -360,7 +364,7 @@ def _may_be_person(words: Sequence[str]) -> bool:
 
 
 def _with_several(split: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """Columns whose aspect has at least two annotators."""
+    """Return the columns whose aspect has at least two annotators."""
     whos: dict[str, set[str]] = {}
     for aspect, who in split.values():
         whos.setdefault(aspect, set()).add(who)

@@ -253,7 +253,9 @@ def _outputs_apart(rows: list[dict[str, Any]], where: Where) -> tuple[list[dict[
 
 
 def _holds_output(records: list[Any]) -> bool:
-    """Whether each record has an output and a system or a value that is not text, unlike turns of a dialogue."""
+    """Return whether each record has an output, and a system or a value that is not text, unlike
+    turns of a dialogue.
+    """
     return all(
         isinstance(r, dict)
         and any(plain(k) in NAMES["output"] and isinstance(v, str) for k, v in r.items())
@@ -310,7 +312,7 @@ def _series(name: str, values: list[Any]) -> pl.Series:
 
 
 def _float(value: float) -> float:
-    """A number as a float; a JSON integer may be too large for one."""
+    """Convert a number to a float; JSON integers that are too large become infinity."""
     try:
         return float(value)
     except OverflowError:

@@ -71,10 +71,11 @@ def _widths(text: str) -> set[int]:
 
 
 def records(path: Path, text: IO[str], quoted: bool, line: int = 0) -> Iterator[tuple[int, str]]:
-    """Every record and the number of its first line, blank ones too: a line, or several where a quote is open between
-    them.
+    """Yield every record (also blank ones) and the number of its first line.
 
-    `line`: lines before the text. A record is given as soon as it is whole, so the text says where the next one begins.
+    A record is a line, or several lines if a quotation mark is still open at the end of a line. `line` is the number of
+    lines before the text. A record is yielded as soon as it is complete, so that the position in the text is the start
+    of the next record.
     """
     parts, length, is_open = list[str](), 0, 0
     while part := text.readline(MAX_LINE):
@@ -91,7 +92,8 @@ def records(path: Path, text: IO[str], quoted: bool, line: int = 0) -> Iterator[
 
 
 def fields(record: str, separator: str, quoted: bool) -> int:
-    """
+    """Count the fields of a record; separators between quotation marks do not count.
+
     >>> fields('a,"b,c",d', ",", quoted=True), fields('a,"b,c",d', ",", quoted=False)
     (3, 4)
     """

@@ -46,7 +46,10 @@ def explode_outputs(table: RawTable, mentioned: Collection[str] = ()) -> RawTabl
 
 
 def _split(column: str, first: bool) -> list[tuple[str, str]]:
-    """(system, field) at every mark inside a name; `first`: the system's name is first. Also `answer (GPT-4)`."""
+    """Split a name at every separator into (system, field); `first` says that the system comes first.
+
+    Names such as `answer (GPT-4)` are split, too.
+    """
     if not first and (match := re.fullmatch(r"(?P<field>[^()]+?)\s*\((?P<system>[^()]+)\)", column)):
         return [(match["system"].strip(), match["field"])]
     cuts = [(column[:i].strip(MARKS), column[i:].strip(MARKS)) for i, sign in enumerate(column) if sign in MARKS]
@@ -54,7 +57,7 @@ def _split(column: str, first: bool) -> list[tuple[str, str]]:
 
 
 def _systems(texts: list[str], first: bool) -> list[str]:
-    """The systems named next to one name of outputs, two or more."""
+    """Return the systems that are named next to one name of outputs, if there are at least two."""
     by_field: dict[str, list[str]] = {}
     for column in texts:
         if REFERENCES.match(column):
@@ -70,7 +73,7 @@ def _systems(texts: list[str], first: bool) -> list[str]:
 
 
 def _fields(columns: list[str], systems: list[str], first: bool) -> dict[str, dict[str, str]]:
-    """Field → system → column, of fields that at least two of the systems have."""
+    """Map each field that at least two of the systems have to its columns by system."""
     by_name = {plain(s): s for s in systems}
     by_system: dict[str, dict[str, str]] = {}
     for column in columns:
@@ -82,7 +85,7 @@ def _fields(columns: list[str], systems: list[str], first: bool) -> dict[str, di
 
 
 def _inside(column: str, systems: list[str]) -> list[tuple[str, str]]:
-    """(system, field) where the system is a part of a dotted name: `ratings.t5.fluency`."""
+    """Return (system, field) if the system is a part of a dotted name: `ratings.t5.fluency`."""
     return [(s, f".{column}.".replace(f".{s}.", ".", 1).strip(".")) for s in systems if f".{s}." in f".{column}."]
 
 

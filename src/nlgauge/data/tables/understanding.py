@@ -57,7 +57,7 @@ def _found(roles: Roles) -> Iterator[str]:
 
 
 def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
-    """Notes for tables without recognized ratings, on columns that may be ratings."""
+    """Yield notes on columns that may be ratings, for tables without recognized ratings."""
     if roles.human or roles.rating or table.nested or roles.labels_external or tool_of(table.frame.columns):
         return
     rated = [c for c in roles.metrics.values() if 1 < len(levels(table, c) or ()) <= MAX_SCALE_LEVELS]
@@ -84,12 +84,12 @@ def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
 
 
 def _of_program(column: str) -> bool:
-    """Whether a name is that of a model or program: `gpt4_score`, `FactCC`, `judge 1`."""
+    """Return whether a name is that of a model or program: `gpt4_score`, `FactCC`, `judge 1`."""
     return is_model(column) or (bool(PROGRAMS.match(plain(column))) and not plain(column).startswith("score"))
 
 
 def _of_words(table: RawTable, roles: Roles) -> dict[str, list[str]]:
-    """Unused columns with few labels: two or three, or the same as in another column."""
+    """Return unused columns with few labels: two or three, or the same labels as another column."""
     named = [c for c in roles.aside if plain(c) not in NAMES["aspect"]]  # names of aspects are not verdicts
     texts = [c for c in named if table.frame[c].dtype == pl.String and parse_column(table, c) is None]
     few = {c: words for c in texts if len(words := few_words(table.frame[c])) > 1}
@@ -100,7 +100,7 @@ def _of_words(table: RawTable, roles: Roles) -> dict[str, list[str]]:
 
 
 def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
-    """Columns `t5_coherence`, `bart_coherence`, `t5_bleu`, `bart_bleu` of a table without systems."""
+    """Return columns such as `t5_coherence`, `bart_coherence`, `t5_bleu`, `bart_bleu` in a table without systems."""
     if roles.system is not None:
         return []
     for cut in (str.partition, str.rpartition):
@@ -115,8 +115,8 @@ def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
 
 
 def with_lists_of_words(table: RawTable) -> RawTable:
-    """The table with lists of the raters' words (`["good", "bad"]`) as lists of what they are worth, where that is
-    known.
+    """Return the table with lists of rating words (`["good", "bad"]`) converted to lists of numbers, if their values
+    are known.
     """
     for column, kind in table.frame.schema.items():
         if kind != pl.List(pl.String) or not called_rating(column):
@@ -162,7 +162,7 @@ def _read(table: RawTable, roles: Roles) -> Iterator[str]:
 
 
 def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
-    """Notes on numeric columns that are not used."""
+    """Yield notes on numeric columns that are not used."""
     reasons: dict[str, list[str]] = {}
     for column in roles.aside:
         if reason := unused(table, roles, column):

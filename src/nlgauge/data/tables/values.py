@@ -115,7 +115,7 @@ def _with_commas(clean: pl.Series) -> Numbers | None:
 
 
 def _of_said_words(clean: pl.Series, label_values: Mapping[str, float]) -> Numbers | None:
-    """Labels with declared values; others must be numbers or known labels."""
+    """Convert labels with declared values to numbers; all other values must be numbers or known labels."""
     words = clean.str.to_lowercase()
     each = words.unique().drop_nulls().to_list()
     rest = [w for w in each if w not in label_values]
@@ -130,7 +130,7 @@ def _of_said_words(clean: pl.Series, label_values: Mapping[str, float]) -> Numbe
 
 
 def _of_words(clean: pl.Series) -> Numbers | None:
-    """Labels of one known list."""
+    """Convert labels to numbers if all of them belong to one known list."""
     mapped = worth_of(bare_words(clean.unique()).unique().drop_nulls().to_list())
     if mapped is None:
         return None
@@ -166,7 +166,9 @@ def _missing(series: pl.Series, clean: pl.Series) -> str:
 
 
 def _graded(clean: pl.Series) -> Numbers | None:
-    """`4/5`, `4 - good`, `85%`, `3 stars`: the leading number, if every value has this form."""
+    """Return the leading number of values such as `4/5`, `4 - good`, `85%` or `3 stars`, if every
+    value has this form.
+    """
     filled = clean.drop_nulls()
     behind = filled.str.contains(GRADES)
     plain = filled.str.contains(rf"^{NUMBER}$")

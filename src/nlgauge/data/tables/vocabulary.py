@@ -183,7 +183,7 @@ POINTS = frozenset("points weight maxpoints itempoints itemweight pointvalue".sp
 
 
 def names_part(column: str) -> bool:
-    """Whether a column is called after parts of an output.
+    """Return whether a column is named after parts of an output.
 
     >>> names_part("step_id"), names_part("Claim"), names_part("turn"), names_part("steps_correct")
     (True, True, True, False)
@@ -210,7 +210,7 @@ def is_trial_value(value: str) -> bool:
 
 
 def column_of(role: str, columns: Iterable[str]) -> str | None:
-    """Return the column that has the role according to its name.
+    """Return the first column whose name matches the given role.
 
     >>> column_of("system", ["id", "Model", "text"])
     'Model'
@@ -243,7 +243,8 @@ def words_of(name: str) -> set[str]:
 
 
 def listed(names: Sequence[str], most: int = 40) -> str:
-    """
+    """Join names for a message, and shorten the list after `most` names.
+
     >>> listed(["a", "b", "c"], 2)
     'a, b, … (3 in all)'
     """
@@ -252,7 +253,8 @@ def listed(names: Sequence[str], most: int = 40) -> str:
 
 
 def quoted(names: Sequence[str], most: int = 8) -> str:
-    """
+    """Quote and join names for a message.
+
     >>> quoted(["a", "b"])
     "'a', 'b'"
     """

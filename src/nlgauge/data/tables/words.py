@@ -37,12 +37,12 @@ VERDICTS = (
 )
 # Pairs whose words are ambiguous alone (n, t).
 ANSWERS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"))
-# From bad to good, words of one rank separated by a slash: 0, ½, 1, …
+# Rating words from worst to best. Words of equal rank are separated by a slash. The ranks become the numbers 0, ½, 1.
 THIRDS = (
     "incorrect/wrong, partially correct/partly correct/partial, correct",
     "loss/lose/loses/lost, tie/ties/tied/draw, win/wins/won",
 )
-# … and 1, 2, 3, …; read if three of a line occur, or two on either side of its middle.
+# The ranks of these words become 1, 2, 3, …, if three words of a line occur, or two on either side of its middle.
 SCALES = (
     "bad, poor, fair, good, excellent",
     "poor, fair, good, very good, excellent",
@@ -64,7 +64,9 @@ def _listed(text: str) -> list[str]:
 
 
 def _tables() -> list[tuple[dict[str, float], str]]:
-    """Word → value of every line, and the words it requires: 'any', 'both' values, or 'apart'."""
+    """Return the word values of every line, and which words must occur for the line to apply:
+    'any', 'both' or 'apart'.
+    """
     tables = []
     for kind, pairs in (("any", VERDICTS), ("both", ANSWERS)):
         for good, bad in pairs:

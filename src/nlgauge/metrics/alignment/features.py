@@ -278,7 +278,7 @@ def _lexical(text: str, spans: Ids, window: Any, b: ContextVectors) -> tuple[Any
         if (w, k) not in seen:
             seen[w, k] = _found(w, words, stems, content, b, k) if w >= 0 else (0.0,) * 9
         lexical.append(seen[w, k])
-    # The last row of each is for punctuation, whose word is −1.
+    # The last row is for punctuation, which has word index −1.
     kinds = np.array([*((not c, bool(DIGIT.search(w)), 0) for w, c in zip(words, content, strict=True)), (0, 0, 1)])
     later = inside & (spans[:, 0] > np.append(places[:, 0], 0)[word])
     return np.array(lexical, np.float64), np.column_stack([kinds[word], later]).astype(np.float64), word

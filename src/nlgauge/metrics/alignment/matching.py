@@ -52,8 +52,8 @@ class Matching:
     def __post_init__(self) -> None:
         if self.match not in get_args(Match):
             raise NlgaugeError(
-                f"match='{self.match}'; use all (any window), best (the window that fits a sentence best), apart or "
-                "sentence (the same two, each sentence read by itself)."
+                "match must be 'all' (any window), 'best' (the best-fitting window of a sentence), 'apart' or "
+                f"'sentence' (as 'all' and 'best', but each sentence is processed separately); got '{self.match}'."
             )
         if self.window < 0:
             raise NlgaugeError(f"window={self.window}; a number of sentences, or 0 for the whole text.")

@@ -190,7 +190,7 @@ def checked_url(url: str) -> str:
     except ValueError:
         odd = True
     if odd:
-        raise NlgaugeError(f"base URL '{url[:80]}': write it as in https://api.openai.com/v1.")
+        raise NlgaugeError(f"invalid base URL '{url[:80]}'; expected a URL such as https://api.openai.com/v1.")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise NlgaugeError(
             f"base URL of {parts.hostname}: holds a name, a password or a query, and would be kept in the store; "

@@ -40,7 +40,7 @@ class OutputNgrams(Tokenized):
         return result, grams, np.flatnonzero(batch.output >= 0)
 
     def _kinds(self, batch: Batch, order: int) -> tuple[Array, Array]:
-        """Return distinct n-grams and n-grams of each output, NaN where there are none."""
+        """Return the numbers of distinct n-grams and of all n-grams of each output; NaN for missing outputs."""
         result, grams, there = self._grams(batch)
         distinct, many = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
         index = grams.place[batch.output[there]] * MAX_ORDER + order - 1

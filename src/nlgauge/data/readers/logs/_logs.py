@@ -177,7 +177,9 @@ class Log:
         return replace(data, signatures=signatures, scales=scales, metric_scales=of_metric, metric_aspects=about)
 
     def _with_declared_sources(self, human: Any, metrics: Any) -> list[Judgment]:
-        """The judgments; those that the user declares as human or as metric scores are changed accordingly."""
+        """Return the judgments after applying the user's declarations of which are human ratings and which are metric
+        scores.
+        """
         judged = dict.fromkeys(j.name for j in self.judgments)
         is_human: dict[str, bool] = {}
         for names, declared_human in ((human, True), (metrics, False)):
@@ -197,7 +199,7 @@ class Log:
         ]
 
     def _samples(self, keys: Sequence[dict[str, str]], bases: Sequence[str]) -> pl.DataFrame:
-        """One row per key, with the base input where trials are numbered."""
+        """Return one row per key, with the base input if trials are numbered."""
         rows = [row | key for row, key in zip(self.rows, keys, strict=True)]
         whole = [row.get(PART_OF, key["input"]) for row, key in zip(rows, keys, strict=True)]
         if any(given != base for given, base in zip(whole, bases, strict=True)):
@@ -205,14 +207,16 @@ class Log:
         return from_object(rows).frame.unique(KEY, keep="first", maintain_order=True)
 
     def _base_inputs(self) -> list[str]:
-        """The input of every row, whichever trial it is; with its task where there are several."""
+        """Return the input of every row without its trial; the task precedes it if there are several tasks."""
         if len({row.get("task") for row in self.rows}) < 2:
             return [row["input"] for row in self.rows]
         self.notes.append(f"several tasks; inputs are named 'task: input' ({option('by', 'task')} reports each task)")
         return [f"{row.get('task')}: {row['input']}" for row in self.rows]
 
     def _keys(self, bases: Sequence[str], repeats: Repeats) -> list[dict[str, str]]:
-        """The key of every row: further outputs of a system for an input are 'input #2', … or share a key."""
+        """Return the key of every row: further outputs of a system for an input are named 'input
+        #2', … or share a key.
+        """
         seen: Counter[tuple[str, str]] = Counter()
         keys = []
         wholes: dict[tuple[str, str], dict[Any, int]] = {}
@@ -240,7 +244,7 @@ class Log:
         return keys
 
     def _numbers(self, judgments: Sequence[Judgment]) -> tuple[list[tuple[Judgment, float | None]], list[str]]:
-        """Judgments with their numbers; judgments in labels without a declared value are not read, with a note."""
+        """Return judgments with their numbers; labels without a known value are skipped with a note."""
         groups: dict[str, list[Judgment]] = {}
         for j in judgments:  # human and model judgments of one name share a scale
             groups.setdefault(j.name, []).append(j)
@@ -266,7 +270,9 @@ class Log:
         return numbers, unread + notes + [f"not read: {n} {what}" for what, n in self.not_read.items()]
 
     def _classes_of(self, name: str, group: Sequence[Judgment]) -> list[float | None] | None:
-        """Codes of classes or of sets of labels: where the log declares them, or where two sources share labels."""
+        """Return the codes of classes or of sets of labels, if the log declares them or two sources share labels; else
+        None.
+        """
         sets = any(isinstance(j.value, tuple) for j in group)
         if sets and not all(isinstance(j.value, tuple | str | None) for j in group):
             return None
@@ -292,7 +298,7 @@ class Log:
         return [None if label is None else code[label] for label in names]
 
     def _source_notes(self, judgments: Sequence[Judgment], names: Mapping[tuple[str, str | None], str]) -> list[str]:
-        """One line each for humans, models and code: what they judged, and the option that changes it."""
+        """Return one line each for humans, models and code: what they judged, and the option that changes it."""
         lines: list[str] = []
         for by, title in TITLES.items():
             judges: dict[str, list[str]] = {}
@@ -309,7 +315,7 @@ class Log:
 def _long_tables(
     judged: Sequence[tuple[dict[str, str], Judgment, float | None]], names: Mapping[tuple[str, str | None], str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Human ratings, and all other scores, with one row per judgment."""
+    """Return two tables with one row per judgment: the human ratings, and all other scores."""
     ratings = [(*key.values(), j.name, j.who, v) for key, j, v in judged if j.by == HUMAN and v is not None]
     scores = [
         (*key.values(), names[j.name, j.who], v, j.reason or "no value in the log")
@@ -328,7 +334,7 @@ def _repeated(what: str, keys: pl.DataFrame) -> list[str]:
 
 
 def _metric_names(numbers: Iterable[tuple[Judgment, float | None]]) -> dict[tuple[str, str | None], str]:
-    """The metric of every (name, who): `name`, or `who:name` where several judged under one name."""
+    """Name the metric of every (name, judge): `name`, or `judge:name` if several judges use one name."""
     judges = dict.fromkeys((j.name, j.who) for j, _ in numbers if j.by != HUMAN)
     several = {name for name, n in Counter(name for name, _ in judges).items() if n > 1}
     return {(name, who): f"{who}:{name}" if name in several and who else name for name, who in judges}

@@ -113,7 +113,9 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _objects(path: Path, text: str) -> Iterator[Record]:
-    """One document, or one on each line; the objects in the lists of a page are its rows."""
+    """Yield the records of one JSON document, or of one document per line; objects in the lists of
+    a page are its rows.
+    """
     try:
         found = [("", parse_json(str(path), text))]
     except DataError:

@@ -54,7 +54,7 @@ class EveryEvalEver(LogReader):
 
 
 def _results(path: Path, encoding: str | None) -> dict[str, dict[str, Any]]:
-    """The configuration of each result's metric, from the file of aggregate results."""
+    """Read the configuration of each result's metric from the file of aggregate results."""
     aggregates = path.with_name(path.name.replace("_samples.jsonl", ".json"))
     if aggregates == path or not aggregates.is_file():
         return {}

@@ -108,7 +108,7 @@ def _record(where: str, text: str) -> Record:
 
 
 def _judges(about: Record) -> dict[str, str | None]:
-    """The grader model of each scorer: the scorer's own option, or the model with the grader role."""
+    """Return the grader model of each scorer: the scorer's own option, or the model with the grader role."""
     roles = about.maybe("model_roles", dict) or {}
     judges = {}
     for scorer in about.children("scorers"):

@@ -61,7 +61,7 @@ class JudgeBenchReader(LogReader):
 
 
 def _declare(log: Log, each: Record) -> None:
-    """The scale of a property: graded levels, classes, or two known words, which are pass and fail."""
+    """Record the scale of a property: ordered levels, classes, or two known words for pass and fail."""
     metric = str(each.want("metric", str))
     labels = [str(label) for label in each.maybe("labels_list", list) or []]
     if str(each.values.get("category")) == "graded":
@@ -71,7 +71,7 @@ def _declare(log: Log, each: Record) -> None:
 
 
 def _judged(log: Log, row: int, metric: str, given: Any) -> None:
-    """The labels of one instance; all keys that are not the humans' are those of models."""
+    """Record the labels of one instance; all keys except those of the human labels belong to models."""
     if not isinstance(given, dict):
         log.judged(row, metric, given, HUMAN)
         return
@@ -88,7 +88,10 @@ def _judged(log: Log, row: int, metric: str, given: Any) -> None:
 
 
 def _places(texts: list[Any]) -> list[dict[str, Any]]:
-    """Where each instance stands: its input, the part of the output that is judged, and texts.
+    """Return for each instance its input, the part of the output that is judged, and its texts.
+
+    Instances about one response are parts of one output. Responses to one source are trials of one input, because the
+    file does not name the systems that wrote them.
 
     Instances about one response are parts of one output; responses to one source are trials of one input, because
     nothing says which system wrote them.
@@ -119,7 +122,7 @@ def _places(texts: list[Any]) -> list[dict[str, Any]]:
 
 
 def _split(text: Any) -> dict[str, Any]:
-    """The source, the output, the judged part, and the whole without it."""
+    """Return the source, the output, the judged part, and the text without the judged part."""
     if isinstance(text, dict):
         output = next((str(text[k]) for k in OUTPUTS if isinstance(text.get(k), str)), None)
         rest = {k: v for k, v in text.items() if k not in OUTPUTS or v != output}

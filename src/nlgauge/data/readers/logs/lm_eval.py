@@ -75,13 +75,13 @@ class LmEval(LogReader):
 
 
 def _results(path: Path, date: str | None, encoding: str | None) -> dict[str, Any]:
-    """The results file of the same run; {} if there is none."""
+    """Read the results file of the same run; {} if there is none."""
     results = path.with_name(f"results_{date}.json")
     return read_object(results, encoding) if date is not None and results.is_file() else {}
 
 
 def _argument(record: Record, request: int, place: int) -> Any:
-    """An argument of a request to the model: {"gen_args_0": {"arg_0": …}}, in older files [[…, …], …]."""
+    """Return an argument of a request to the model: {"gen_args_0": {"arg_0": …}}, in older files [[…, …], …]."""
     given = record.maybe("arguments", dict, list)
     if isinstance(given, dict):
         given = given.get(f"gen_args_{request}")
@@ -91,7 +91,7 @@ def _argument(record: Record, request: int, place: int) -> Any:
 
 
 def _answer(record: Record, answers: list[Any]) -> str | None:
-    """The output of the model; for multiple choice, the option with the highest log-likelihood."""
+    """Return the output of the model; for multiple choice, the option with the highest log-likelihood."""
     first = [a[0] if isinstance(a, list) and a else a for a in answers]
     if len(first) == 1:
         return None if isinstance(first[0], list) else text_of(first[0])
@@ -104,7 +104,7 @@ def _answer(record: Record, answers: list[Any]) -> str | None:
 
 
 def _target(record: Record, choices: int) -> Any:
-    """The correct answer; for multiple choice, the text of the option."""
+    """Return the correct answer; for multiple choice, the text of the option."""
     target = record.values.get("target")
     if choices > 1 and str(target).isdecimal() and int(str(target)) < choices:
         choice = text_of(_argument(record, int(str(target)), 1))

@@ -74,7 +74,9 @@ def _item(log: Log, item: Record) -> None:
 
 
 def _events(log: Log, system: Any, events: Sequence[Record]) -> None:
-    """Sampling gives the output; match and metrics are about the sample of the same id."""
+    """Record the events of one run: sampling events give the outputs, match and metrics events judge the sample with
+    the same ID.
+    """
     sampled: dict[str, list[Any]] = {}
     for event in events:
         if event.values["type"] == "sampling":

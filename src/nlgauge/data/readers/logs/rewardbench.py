@@ -61,6 +61,6 @@ class RewardBench(Reader):
 
 
 def _answer(record: Record, side: str) -> str | None:
-    """The answer alone if the file has it, else the conversation that was scored."""
+    """Return the answer alone if the file has it, else the conversation that was scored."""
     answer = record.values.get(side)
     return answer if isinstance(answer, str) else text_of(record.values.get(f"text_{side}"))

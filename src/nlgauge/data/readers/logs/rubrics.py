@@ -69,7 +69,7 @@ class RubricReader(LogReader):
 
 
 def _judged(log: Log, row: int, item: Record) -> None:
-    """The verdicts on one item: those under names of humans, and all others, which are a judge's."""
+    """Record the verdicts on one item: those under names of humans as human, and all others as verdicts of a judge."""
     raters = item.values.get("anonymized_physician_ids")
     for key, value in item.values.items():
         if key.endswith("_ids") or key in (*CRITERION, *POINTS, *ITEMS):
@@ -92,7 +92,7 @@ def _is_verdict(value: Any) -> bool:
 
 
 def _records(path: Path, encoding: str | None) -> list[Record]:
-    """The outputs: lines, a list, or the examples inside the results of simple-evals."""
+    """Read the records of the outputs: lines, a list, or the examples inside the results of simple-evals."""
     text = decode(path, read_bytes(path), encoding)
     if text.lstrip()[:1] == "{" and "\n{" not in text.strip():
         whole = parse_json(str(path), text)
@@ -107,7 +107,7 @@ def _records(path: Path, encoding: str | None) -> list[Record]:
 
 
 def _items(record: Record) -> list[Record]:
-    """The items of an output; a line of the meta-evaluation is one item itself."""
+    """Return the items of an output; a line of the meta-evaluation is itself one item."""
     if "binary_labels" in record.values:
         text = record.values.get("rubric", record.values.get("criterion"))
         return [Record(record.where, 1, {**record.values, "criterion": text_of(text)})]

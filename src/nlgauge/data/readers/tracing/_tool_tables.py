@@ -60,7 +60,7 @@ def declare_tool(declared: Declared, columns: Sequence[str]) -> Declared:
 
 
 def _repeats(name: str, names: set[str]) -> bool:
-    """Whether a column is the copy of another: gpt_NAME of NAME, NAME_score of NAME."""
+    """Return whether a column is a copy of another: gpt_NAME of NAME, NAME_score of NAME."""
     return name.startswith("outputs.") and any(
         copy != name and copy in names for copy in (name.removesuffix("_score"), name.replace(".gpt_", ".", 1))
     )

@@ -62,7 +62,7 @@ def _kind(record: Record) -> str:
 
 
 def _is_output(record: Record) -> bool:
-    """Whether a row is the output itself: a root, not one of the spans below it."""
+    """Return whether a row is the output itself, that is, a root span and not one of the spans below it."""
     root = record.values.get("root_span_id")
     return root is None or record.values.get("is_root") is True or record.values.get("span_id") in (None, root)
 

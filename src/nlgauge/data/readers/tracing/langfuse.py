@@ -91,7 +91,7 @@ def _traces(path: Path, encoding: str | None) -> dict[str, dict[str, Any]]:
 
 
 def _subject(score: Record) -> str | None:
-    """The trace, and the observation in it if the score belongs to one."""
+    """Return the ID of the trace, with the observation in it if the score belongs to one."""
     given = score.maybe("subject", dict)
     if given is not None:
         if given.get("kind") not in ("trace", "observation"):

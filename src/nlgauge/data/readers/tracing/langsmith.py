@@ -101,7 +101,7 @@ def _feedback(log: Log, row: int, values: Mapping[str, Any]) -> None:
 
 
 def _statistics(log: Log, row: int, stats: Any) -> None:
-    """Averages of all feedback under a key, which do not say who gave it."""
+    """Record the averages of all feedback under each key; the file does not say who gave it."""
     for key, each in (stats if isinstance(stats, dict) else {}).items():
         value = each.get("avg") if isinstance(each, dict) else each
         if value is not None:
@@ -109,7 +109,7 @@ def _statistics(log: Log, row: int, stats: Any) -> None:
 
 
 def _frame(log: Log, record: Record) -> None:
-    """One row of an experiment's frame: inputs.*, outputs.*, reference.*, feedback.*."""
+    """Record one row of an experiment's frame: inputs.*, outputs.*, reference.*, feedback.*."""
     values = record.values
     row = log.output(
         pick(values, "experiment", "experiment_name"),

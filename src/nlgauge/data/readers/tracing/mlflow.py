@@ -61,7 +61,7 @@ class Mlflow(LogReader):
 
 
 def _trace(record: Record) -> Record:
-    """The trace itself; a frame of traces has it as JSON text in the column 'trace'."""
+    """Return the trace itself, which a frame of traces contains as JSON text in the column 'trace'."""
     if "info" in record.values:
         return record
     inner = record.want("trace", str, dict)
@@ -89,7 +89,7 @@ def _texts(trace: Record, info: Record) -> tuple[str | None, str | None]:
 
 
 def _unpacked(value: Any) -> Any:
-    """The value of a span's attribute, which is JSON in a text."""
+    """Return the value of a span's attribute, which is stored as JSON text."""
     try:
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):

@@ -65,7 +65,7 @@ def _is_experiment(values: Mapping[str, Any]) -> bool:
 
 
 def _annotation(log: Log, record: Record, spans: Mapping[str, Record]) -> bool:
-    """One annotation; returns whether its span is not in the file."""
+    """Record one annotation, and return whether its span is missing from the file."""
     values = record.values
     subject = next((str(dig(values, name)) for name in SUBJECTS if dig(values, name) is not None), None)
     if subject is None:
@@ -94,7 +94,7 @@ def _judged(log: Log, row: int, values: Mapping[str, Any], name: str) -> None:
 
 
 def _run(log: Log, record: Record) -> None:
-    """One run of an experiment, with its annotations."""
+    """Record one run of an experiment with its annotations."""
     values = record.values
     row = log.output(
         pick(values, "experiment_name", "experiment_id"),
@@ -109,7 +109,7 @@ def _run(log: Log, record: Record) -> None:
 
 
 def _evaluated(log: Log, record: Record) -> None:
-    """One row of `evaluate_dataframe`: NAME_score holds the score with its kind."""
+    """Record one row of `evaluate_dataframe`, in which NAME_score holds the score with its kind."""
     values = record.values
     names = [name.removesuffix(DETAILS) for name in values if name.endswith(DETAILS)]
     given = next((values[name] for name in SUBJECTS if values.get(name) is not None), record.number)
