@@ -49,22 +49,22 @@ def measures() -> str:
 
 TAIL = """## Ties
 
-Ratings on a short scale tie often, judges with a 1–5 scale tie often, BERTScore hardly ever. tau-b divides the ties out, so a
+Human ratings on a short scale and judges with a 1–5 scale have many ties, BERTScore almost none. The normalization of tau-b excludes ties, so a
 metric with many ties may look better or worse; acc-eq rewards a tie where the human ratings tie. To compare a continuous metric with a
 discrete one, use the calibrated forms: they give each metric its own best ε within which two scores count as tied.
 
 ## Measures of shared tasks
 
-`nlgauge analyze shared-task en-de en-es ja-zh --profile wmt24` gives the measures of a task for every data set (one per language pair) and the mean by which it orders the metrics:
+`nlgauge analyze shared-task en-de en-es ja-zh --profile wmt24` computes the measures of a shared task for every data set (one per language pair) and their mean, by which the shared task ranks the metrics:
 
-| profile | measures of each language pair | one number |
+| profile | measures of each language pair | aggregate score |
 | --- | --- | --- |
 | `wmt24` | `system/spa`, `input/acc-eq-calibrated` | mean over pairs and measures, equal weights (`tasks.WMT24` of mt-metrics-eval) |
 | `wmt25` | the same | the same; adopted from WMT24, because the scoring script of its first subtask was not available |
 
-The mean is not a significance test; `nlgauge analyze compare` is. The score of the error-span subtask of WMT25 is in [Error spans](spans.md).
-`global/pdp` (DiIanni and Deutsch 2025, shown on WMT24 data) belongs to neither task. Every pair is taken in both orders, so that the
-value does not depend on the order of the systems.
+The mean does not show whether metrics differ significantly. To test differences, use `nlgauge analyze compare`. The score of the error-span
+subtask of WMT25 is described in [Error spans](spans.md). `global/pdp` (DiIanni and Deutsch 2025, who evaluate it on WMT24 data) belongs to
+neither task. Every pair of systems is counted in both orders, so that the value does not depend on the order of the systems.
 """
 
 
@@ -73,8 +73,8 @@ METRICS = """# Metrics
 Written from the code (`python docs/generate.py`); `nlgauge list metrics` shows the same. A metric is named by a spec:
 `bleu`, `bleu(order=2, lowercase=True)`, `rouge-l(stem=True)`. Its options are the fields of its class.
 
-*needs*: what the data must have besides the outputs. *better*: which way. *extra*: `pip install "nlgauge[…]"`.
-How our values relate to other libraries, and why some differ: [below](#comparison-with-other-libraries).
+The column *needs* lists the data required in addition to the outputs, *better* states whether higher or lower values are better, and *extra* names the extra to
+install (`pip install "nlgauge[…]"`). [Below](#comparison-with-other-libraries), the values are compared with those of other libraries.
 """
 
 

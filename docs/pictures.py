@@ -72,7 +72,7 @@ figure = transfer_lines(transfer([load_set(name) for name in names], keep_human=
     ),
     Drawn(
         "nimah2023-2",
-        "KS distance and order of the quality levels of an aspect, summarization",
+        "KS distance and order of the quality levels of an aspect, for summarization",
         LEVELS,
         """
 from nlgauge.datasets import load_set
@@ -86,7 +86,7 @@ figure = distance_and_order(panel.analyze("discrimination"), panel.analyze("aspe
     ),
     Drawn(
         "nimah2023-3",
-        "the same, controlled generation",
+        "KS distance and order of the quality levels of an aspect, for controlled generation",
         LEVELS,
         """
 from nlgauge.datasets import load_set
@@ -99,11 +99,11 @@ figure = distance_and_order(
     panel.analyze("discrimination", bins="paper"), panel.analyze("aspect-preference", bins="paper")
 )
 """,
-        note="CTRL-Topic, fluency; of UBER-Topic, the paper's other set, no scores were released.",
+        note="The figure shows fluency on CTRL-Topic. The paper also uses UBER-Topic, for which no scores were released.",
     ),
     Drawn(
         "nimah2023-4",
-        "KS distance and order of systems, summarization",
+        "KS distance and order of systems, for summarization",
         LEVELS,
         """
 from nlgauge import registry
@@ -119,7 +119,7 @@ figure = distance_and_order(apart, order)
     ),
     Drawn(
         "nimah2023-5",
-        "the same, dialogue",
+        "KS distance and order of systems, for dialogue",
         LEVELS,
         """
 from nlgauge import registry
@@ -134,12 +134,12 @@ apart, order = (
 )
 figure = distance_and_order(apart, order, lines="family")
 """,
-        note="USR-PC, the pairs of Table 16. Lower perplexity is preferred here, higher in the paper.",
+        note="The figure shows USR-PC and the pairs of Table 16. Lower perplexity counts as better here; in the paper, higher does.",
         phone='figure = distance_and_order(apart, order, lines="family", across=1)',
     ),
     Drawn(
         "nimah2023-6",
-        "the same, controlled generation",
+        "KS distance and order of systems, for controlled generation",
         LEVELS,
         """
 from nlgauge import registry
@@ -154,8 +154,8 @@ apart, order = (
 )
 figure = distance_and_order(apart, order, lines="family")
 """,
-        note="CTRL-Topic, the pairs of Table 10; of UBER-Topic no scores were released. Lower perplexity is preferred here, higher "
-        "in the paper.",
+        note="The figure shows CTRL-Topic and the pairs of Table 10; no scores were released for UBER-Topic. Lower perplexity "
+        "counts as better here; in the paper, higher does.",
     ),
     Drawn(
         "nimah2023-7",
@@ -173,13 +173,13 @@ both = replace(voted, rows=[{**row, "side": f"humans: {row['aspect']}"} for row 
 figure = win_matrices(both)
 """,
         "nlgauge analyze wins uber-topic --aspect relevance -o figure.svg",
-        "UBER-Topic, all 7,314 comparisons (the paper's figure has 4,679 of them); = is the share of ties. No metric "
-        "scores of this set were released.",
+        "The figure shows all 7,314 comparisons of UBER-Topic (the paper's figure has 4,679 of them); = marks the share of ties. "
+        "No metric scores were released for this data set.",
         phone="figure = win_matrices(both, across=1)",
     ),
     Drawn(
         "nimah2023-9",
-        "KS distance and order of the quality levels of an aspect, dialogue",
+        "KS distance and order of the quality levels of an aspect, for dialogue",
         LEVELS,
         """
 from nlgauge.datasets import load_set
@@ -197,7 +197,7 @@ figure = distance_and_order(
     ),
     Drawn(
         "deng2021-3",
-        "consistency: the paper's bars, our values on them",
+        "consistency: published values as bars, recomputed values as diamonds",
         ALIGN,
         """
 from nlgauge.report.figures.alignment import alignment_bars
@@ -262,7 +262,7 @@ figure = alignment_bars(
     ),
     Drawn(
         "gao2025-1",
-        "raising the agreement on systems and on outputs apart",
+        "effect of increasing system-level and output-level agreement separately",
         "curves.study_curves",
         """
 from nlgauge_papers.gao2025 import simulation
@@ -273,12 +273,13 @@ systems, outputs = simulation.relation(SimulationParams(N=15, M=200), trials=20)
 figure = study_curves(systems, outputs)
 """,
         "nlgauge data simulate --study relation -o figure.svg",
-        "Top: ρ_sys raised; bottom: μ_ρ. 20 trials here, 1,000 in the paper. The command writes two files.",
+        "In the top panel, ρ_sys increases; in the bottom panel, μ_ρ increases. This figure uses 20 trials; the paper uses 1,000. "
+        "The command writes two files.",
         phone="figure = study_curves(systems, outputs, across=2)",
     ),
     Drawn(
         "gao2025-2",
-        "coarser scales",
+        "effect of coarser rating scales on the twelve measures",
         "curves.study_curves",
         """
 from nlgauge_papers.gao2025 import simulation
@@ -289,7 +290,8 @@ table = simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2)
 figure = study_curves(table)
 """,
         "nlgauge data simulate --study scale -o figure.svg",
-        "Human ratings and metric have the same number of distinct values. 10 trials × 2 redraws here, 100 × 100 in the paper.",
+        "Human ratings and metric have the same number of distinct values. This figure uses 10 trials × 2 redraws; the paper uses "
+        "100 × 100.",
         phone="figure = study_curves(table, across=2)",
     ),
     Drawn(
@@ -304,7 +306,7 @@ panel = load_set("summeval").panel("coherence")
 figure = p_value_curves(panel.analyze("stability", draws=1000, trials=50))
 """,
         "nlgauge analyze stability summeval --aspect coherence -o figure.svg",
-        "The command adds discriminative power against ranking consistency.",
+        "The command also plots discriminative power against ranking consistency.",
         phone="",
     ),
     Drawn(
@@ -327,7 +329,7 @@ for name, aspect in sets.items():
 figure = over_years(replace(table, rows=rows))
 """,
         "nlgauge analyze progress tac08 -o figure.svg",
-        "One aspect per data set; the paper has all. XGBoost with its defaults, folds of inputs.",
+        "The figure shows one aspect per data set; the paper shows all. The predictions use XGBoost with default settings and folds of inputs.",
         phone="",
     ),
     Drawn(
@@ -382,13 +384,13 @@ for row in table:
 figure = correlation_circles(table)
 """,
         "nlgauge analyze inter-metric bagel-sf --by dataset,system -o figure.svg",
-        "TGEN on BAGEL, as in the paper. The command draws all six parts, as colored squares.",
+        "The figure shows TGEN on BAGEL, as in the paper. The command draws all six combinations of data set and system as colored squares.",
         width=760,
         phone="figure = correlation_circles(table, cell=12).update_xaxes(tickangle=-90)",
     ),
     Drawn(
         "novikova2017-2",
-        "Williams' test: crosses where two metrics do not differ",
+        "Williams' test: crosses mark pairs of metrics that do not differ significantly",
         "circles.not_different",
         """
 from nlgauge.datasets import load_set
@@ -405,7 +407,7 @@ figure = not_different(
     ),
     Drawn(
         "novikova2017-3",
-        "bad outputs against the others",
+        "correlations among bad outputs and among all other outputs",
         "circles.bin_circles",
         """
 from dataclasses import replace
@@ -418,8 +420,8 @@ table = replace(table, rows=[{**row, "value": row["ours"]} for row in table])
 figure = bin_circles(table)
 """,
         "nlgauge analyze quality-bins bagel-sf -o figure.svg",
-        "Scores in eleven steps, as the paper's Table 13 has "
-        "them; the sign of TER is flipped. The command uses unquantized scores and draws colored squares.",
+        "Scores are quantized into eleven steps, as in the paper's Table 13; the sign of TER is flipped. The command uses "
+        "unquantized scores and draws colored squares.",
         phone="figure = bin_circles(table, width=290)",
     ),
 ]
