@@ -67,7 +67,7 @@ def check_column(data: str, by: str, columns: Sequence[str]) -> None:
 
 
 def _scored(data: Dataset, metrics: Sequence[str | Metric] | None) -> tuple[Dataset, dict[str, Metric | None]]:
-    """The data with all these scores; columns of the file that are not NLGauge metrics only have a mean."""
+    """Return the data with all these scores; columns of the file that are not NLGauge metrics only have a mean."""
     if metrics is None:
         if not data.metrics:
             raise NlgaugeError(f"{data.name}: no scores to aggregate; run `nlgauge score` or name metrics.")
@@ -89,7 +89,9 @@ def _groups(data: Dataset, by: str | None) -> dict[Any, Ints]:
 
 
 def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:
-    """The value of each group from summed statistics of its samples, or from its pooled outputs; NaN if empty."""
+    """Compute the value of each group from summed statistics of its samples, or from its pooled
+    outputs; NaN if empty.
+    """
     able = usable(batch, metric.facts.needs, may_be_empty=NEEDS).places
     usable_groups = {group: places[np.isin(places, able)] for group, places in groups.items()}
     if not metric.has_stats:
@@ -107,7 +109,7 @@ def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, 
 
 
 def _sums(metric: Metric, batch: Batch, number: Ints, many: int) -> list[Array]:
-    """Statistics summed per group, in pieces of one size, so that sums are identical on every machine."""
+    """Sum the statistics of each group in blocks of one size, so that the sums are identical on every machine."""
 
     def of(rows: Ints) -> Array:
         rows = rows[number[rows] >= 0]

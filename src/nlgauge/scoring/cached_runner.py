@@ -45,7 +45,7 @@ def sample_keys(metric: Metric, batch: Batch) -> list[bytes]:
 
 
 def _in_order(rows: Sequence[StoredScore]) -> Scores:
-    """One score per sample."""
+    """Return the stored scores with one score per sample."""
     return Scores(
         np.array([row.value for row in rows], np.float64),
         {i: row.reason for i, row in enumerate(rows) if row.reason},

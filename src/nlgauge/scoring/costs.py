@@ -35,7 +35,7 @@ def known_costs(data: Dataset, metric: str, prices: Mapping[str, Price] | None, 
 
 
 def _replies(data: Dataset, name: str, prices: Mapping[str, Price], lines: list[str]) -> Row:
-    """Tokens of the stored replies to this judge's requests for these outputs; nothing is requested."""
+    """Return the tokens of the stored replies to this judge's requests for these outputs, without sending a request."""
     signature = data.signatures.get(name)
     if signature is None or "|prompt:" not in signature or not store_path().exists():
         return {}

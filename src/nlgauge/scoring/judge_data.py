@@ -58,9 +58,10 @@ class JudgedData:
 def judges_of(
     task: str, aspects: Sequence[str] | None = None, name: str = "", settings: Sequence[str] | None = None, **how: Any
 ) -> list[Judge]:
-    """One judge for each aspect of a task, all of the task by default, and each of its settings that is named.
+    """Return one judge for each requested aspect of a task (default: all aspects) and each requested setting.
 
-    `how` are fields of `Judge`. The setting 'all' is every one of the task; with a model of one's own each once.
+    `how` holds fields of `Judge`. The setting 'all' stands for every setting of the task; if `how` names a model, each
+    setting is used once, with this model.
     """
     task_definition = load_task(task)
     requested = aspects or list(task_definition.aspects)
@@ -139,7 +140,7 @@ def _result(
 
 
 def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
-    """The number of replies that could not be parsed, examples, and what to do."""
+    """Return the number of replies that could not be parsed, with examples and advice."""
     by_reason: dict[str, list[str]] = defaultdict(list)
     for why, text in result.unread(batch).values():
         by_reason[why].append(text)

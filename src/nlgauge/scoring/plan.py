@@ -84,7 +84,7 @@ def parse(metrics: Sequence[MetricLike], *, allow_code: bool = False) -> list[Me
 
 
 def _metric(given: object, allow_code: bool) -> Metric:
-    """A metric given as itself, as a spec, or as a plain function of texts."""
+    """Return a metric that is given as an object, as a spec, or as a plain function of texts."""
     if isinstance(given, str):
         return metric_from_spec(given, allow_code=allow_code)
     if isinstance(given, Metric):

@@ -221,7 +221,9 @@ class Examined:
 
 
 def _main_language(texts: Sequence[str]) -> str:
-    """The language of texts: English, or the most frequent other one; '' if there are too few words to tell."""
+    """Return the language of the texts: English, or the most frequent other one; '' if there are
+    too few words to tell.
+    """
     counts = languages_of(texts)
     unrecognized = counts["Latin script"]
     other = {language: n for language, n in counts.items() if language not in (ENGLISH, "Latin script")}
@@ -234,7 +236,7 @@ def _main_language(texts: Sequence[str]) -> str:
 
 
 def _why_missing(spec: str) -> str:
-    """Why a metric cannot run on this machine; '' if it can."""
+    """Return the reason why a metric cannot run on this machine; '' if it can."""
     try:
         metric_from_spec(spec).ready()
     except NlgaugeError as error:

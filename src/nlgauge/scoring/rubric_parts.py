@@ -87,7 +87,7 @@ def _expanded(data: Dataset, items: Sequence[RubricItem]) -> Dataset:
 
 
 def _matched(data: Dataset, items: Sequence[RubricItem], texts: pl.Series) -> Dataset:
-    """Give each part of the data the text and the points of its item."""
+    """Assign the text and the points of its rubric item to each part of the data."""
     by_name = {_common(value): item for item in items for value in (item.name, item.text)}
     chosen = [
         by_name.get(_common(name), by_name.get(_common(text)))

@@ -88,11 +88,11 @@ def run(
     workers: int | None = None,
     engine: RunMetric | None = None,
 ) -> Scored:
-    """As `score`, with the table of what was run. `engine` may look up what is already known.
+    """Score like `score`, but also return the batch, the planned metrics and their columns.
 
-    Metrics with weights go through the durable store unless another engine is given: an interrupted run goes on where
-    it was, and a repeated one costs nothing. They run one after the other on all samples, so that one pass over the
-    texts serves every layer that is asked for.
+    `engine` can reuse known scores. Metrics with weights use the score store unless another engine is given, so that an
+    interrupted run continues where it stopped and a repeated run costs nothing. They run one after the other on all
+    samples, so that one pass over the texts serves all requested layers.
     """
     planned = plan(data, metrics)
     check_metrics(data.name, map(str, planned))

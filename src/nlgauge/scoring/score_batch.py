@@ -112,7 +112,7 @@ def score_batch(
 
 
 def _check_crashes(columns: dict[str, Column]) -> None:
-    """Nothing but crashes is an error; otherwise a crash is the reason of its missing values."""
+    """Raise an error if all metrics only crashed; otherwise a crash is the reason for its missing values."""
     crashes = {}
     for name, column in columns.items():
         if np.count_nonzero(np.isnan(column.values)) < column.n:
@@ -177,7 +177,9 @@ def _part(
 
 
 def _stats(metric: Metric, batch: Batch) -> Array | None:
-    """Rows to be summed, where the metric has them: what the scores have computed is still at hand."""
+    """Return the statistics to be summed, if the metric has them; intermediate results of the scores are still in
+    memory.
+    """
     if not len(batch) or not metric.has_stats:
         return None
     try:

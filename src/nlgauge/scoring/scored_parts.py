@@ -163,7 +163,7 @@ def kind_of(out: Path) -> str:
 
 
 def _table(rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: dict[str, Column]) -> pl.DataFrame:
-    """Row, system, input and the scores."""
+    """Return a table with row number, system, input and the scores."""
     first = rows.place.first
     scores = {f"metric.{name}": pl.Series(c.values).fill_nan(None) for name, c in columns.items()}
     names = {name: pl.Series(values, dtype=pl.String) for name, values in keys.items()}
@@ -171,7 +171,9 @@ def _table(rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: d
 
 
 def _lines(rows: TableRows, columns: dict[str, Column]) -> bytes:
-    """Every line unchanged, with its scores appended: under `metric`, the reasons of missing ones under `failures`."""
+    """Return every line unchanged with its scores appended under `metric`, and the reasons of missing scores under
+    `failures`.
+    """
     scores = [(name, column.values.tolist(), column.reasons) for name, column in columns.items()]
     lines = []
     for i, line in enumerate(rows.json_lines()):
@@ -189,7 +191,7 @@ def _lines(rows: TableRows, columns: dict[str, Column]) -> bytes:
 
 
 def _merged(line: str, new: dict[str, dict[str, Any]]) -> str:
-    """The same for a line that may have scores already, which are kept."""
+    """Append the scores to a line that may already have scores, which are kept."""
     record = json.loads(line)
     for (key, values), other in zip(new.items(), ("metrics", "failed"), strict=True):
         old = record.get(key)

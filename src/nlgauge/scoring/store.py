@@ -169,7 +169,7 @@ class Store:
 
     @contextmanager
     def work(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection; an error of SQLite becomes one line that names the file."""
+        """Yield the connection, and convert an error of SQLite to one line that names the file."""
         with self._lock:
             try:
                 yield self._connection()
@@ -181,7 +181,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection in a transaction: the block is written as a whole or not at all."""
+        """Yield the connection in a transaction: the block is written completely or not at all."""
         with self.work() as db:
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -265,7 +265,7 @@ def _wait() -> float:
 
 
 def _advice(error: Exception) -> str:
-    """What happened and what to do."""
+    """Describe what happened and what to do."""
     if "locked" in str(error):
         return (
             f"another program has kept it locked for {_wait():g} s; wait for it (NLGAUGE_STORE_WAIT=300 waits longer), "
@@ -277,7 +277,10 @@ def _advice(error: Exception) -> str:
 
 
 def _patiently(step: Callable[[], object], wait: float) -> None:
-    """Switching to WAL does not wait for a lock by itself when two processes create the file at once."""
+    """Repeat a step until it succeeds or the time is over.
+
+    Switching to WAL does not wait for a lock by itself when two processes create the file at once.
+    """
     last = time.monotonic() + wait
     while True:
         try:

@@ -47,7 +47,7 @@ class Streamed:
 
 
 def streams(path: str | Path) -> bool:
-    """Whether a file is a plain table that can be scored in batches."""
+    """Return whether a file is a plain table that can be scored in batches."""
     path = Path(path)
     if not path.is_file() or TableFile(path).kind not in FORMATS:
         return False

@@ -75,7 +75,7 @@ class TableRows:
 
 
 def _inside(record: Any, column: str) -> Any:
-    """The value under a dotted name; an exact key takes precedence."""
+    """Return the value under a dotted name; an exact key takes precedence."""
     if not isinstance(record, dict) or column in record:
         return record.get(column) if isinstance(record, dict) else None
     parts = column.split(".")
@@ -192,7 +192,7 @@ class TableFile:
         return records
 
     def _form(self) -> _Form:
-        """How the fields are separated, and the header."""
+        """Detect the separator of the fields, and read the header."""
         with self._text(None) as (_, text):
             seen = text.read(BLOCK)
             text.seek(0)

@@ -94,7 +94,7 @@ class TextLists:
 
 
 def _flat(references: Sequence[Any]) -> tuple[Column, Ints]:
-    """All references in one list, and where those of each output begin."""
+    """Return all references in one list, and the position at which those of each output begin."""
     n = len(references)
     if all(kind is str for kind in set(map(type, references))):
         return list(references), np.arange(n + 1, dtype=np.int64)
@@ -109,7 +109,10 @@ def _flat(references: Sequence[Any]) -> tuple[Column, Ints]:
 
 
 def _listed(references: Column, start: Ints) -> pl.Series:
-    """A column of lists; polars makes a Series per row from a list of lists, which takes twenty times as long."""
+    """Return the references as a column of lists.
+
+    Polars creates a Series per row from a list of lists, which takes twenty times as long.
+    """
     flat, n = pl.Series(references, dtype=pl.String), len(start) - 1
     if n and len(flat) == n and start[1] == 1 and (np.diff(start) == 1).all():
         return flat.reshape((n, 1)).cast(pl.List(pl.String))

@@ -47,7 +47,7 @@ class Texts:
         return self._list
 
     def view(self, key: Any, make: Callable[[Listed], V]) -> V:
-        """The view of all texts under that key; `make` gets the list of distinct texts."""
+        """Return the view of all texts under this key, which `make` creates from the list of distinct texts."""
         with self.lock:
             if key not in self._views:
                 self._views[key] = make(self.list())

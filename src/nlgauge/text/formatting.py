@@ -14,7 +14,7 @@ EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f300-\U0001faff]")  # signs 
 
 
 def format_counts(text: str) -> list[int]:
-    """Words, list items, headers and bold words of a text.
+    """Count the words, list items, headers and bold words of a text.
 
     >>> format_counts("# Plan\\n- **one** step\\n2. two")
     [7, 2, 1, 1]

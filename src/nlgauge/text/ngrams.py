@@ -25,7 +25,9 @@ class Ngrams:
     place: Ints
 
     def span(self, texts: Ints) -> tuple[Ints, Ints, Ints]:
-        """All n-grams of those texts, one after the other: whose (place in `texts`), which order (0 …), which entry."""
+        """Return all n-grams of these texts as three arrays: position of the text in `texts`, order
+        (0 …), and entry.
+        """
         index = self.place[texts]
         first, last = self.offsets[index * self.order], self.offsets[(index + 1) * self.order]
         many = last - first
@@ -35,7 +37,9 @@ class Ngrams:
         return owner, level % self.order, entry
 
     def found_in(self, texts: Ints, others: Ints, start: Ints, *, highest: bool) -> Ids:
-        """Parallel to `span(texts)`: how often `others[start[i]:start[i + 1]]` have each n-gram of `texts[i]`."""
+        """Return for each entry of `span(texts)` how often `others[start[i]:start[i + 1]]` have the n-gram of
+        `texts[i]`.
+        """
         result: Ids = counts_in(
             self.offsets,
             self.grams,
@@ -63,9 +67,10 @@ class Ngrams:
         return np.bincount(keys[first] % max(len(self.parent), 1), minlength=len(self.parent))
 
     def sums(self, texts: Ints, owner: Ints, level: Ints, values: Array) -> Array:
-        """Sums per text and order of values parallel to `span(texts)`.
+        """Sum values that are parallel to `span(texts)` per text and order.
 
-        Added from the smallest up, as the numbers of n-grams depend on the other texts and a sum must not.
+        Values are added from the smallest to the largest, because the numbering of n-grams depends on the other texts
+        and a sum must not.
         """
         where = owner * self.order + level
         if values.dtype.kind == "f":
@@ -76,7 +81,7 @@ class Ngrams:
 
 
 def ngrams(batch: Batch, key: Any, tokens: Tokens, order: int, *texts: Ints) -> Ngrams:
-    """The n-grams of those texts; `key` names tokens and texts, so that metrics share them."""
+    """Return the n-grams of these texts; `key` identifies tokens and texts, so that metrics share the n-grams."""
 
     def make() -> Ngrams:
         kinds = int(tokens.ids.max(initial=0)) + 1

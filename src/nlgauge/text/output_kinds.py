@@ -81,7 +81,8 @@ class OutputTexts:
 
 
 def words(text: str) -> list[str]:
-    """
+    """Return the lower-case words of a text.
+
     >>> words("It’s the Owl-bird, 3 of them")
     ["it's", 'the', 'owl', 'bird', '3', 'of', 'them']
     """
@@ -89,7 +90,8 @@ def words(text: str) -> list[str]:
 
 
 def support(shown: str, origin: OriginTexts) -> str:
-    """One letter a word: `s` in source or context, `r` in a reference only, `n` in neither, `.` a function word.
+    """Return one letter per word: `s` in source or context, `r` in a reference only, `n` in neither, `.` a function
+    word.
 
     >>> support("The owl ate 3 mice", OriginTexts(("an owl eats",), ("it ate them",)))
     '.srnn'
@@ -101,7 +103,7 @@ def support(shown: str, origin: OriginTexts) -> str:
 
 
 def output_kinds(texts: Sequence[OutputTexts]) -> list[list[str]]:
-    """The names of KINDS that hold for each output.
+    """Return the names in KINDS of the properties that each output has.
 
     >>> output_kinds([OutputTexts("1", "It has 7 legs.", OriginTexts(("A spider has eight legs.",)))])
     [['number from nowhere']]
@@ -147,7 +149,7 @@ def _repeated(own: Sequence[str]) -> float:
 
 
 def _numbers(*texts: str) -> set[str]:
-    """Numbers without their marks."""
+    """Return the numbers in the texts without separators."""
     return {re.sub(r"[.,]", "", n) for text in texts for n in NUMBER.findall(text)}
 
 

@@ -43,7 +43,7 @@ class Kind:
 
 
 def speech(raw: bytes) -> Iterator[list[str]]:
-    """A transcript: paragraphs between empty lines, without remarks on the audience."""
+    """Yield the paragraphs of a transcript, separated by empty lines, without remarks on the audience."""
     text = raw.decode("utf-8", "replace").replace("\r", "")
     parts = [_SPACE.sub(" ", p).strip() for p in re.split(r"\n\s*\n", text)]
     yield [
@@ -54,7 +54,7 @@ def speech(raw: bytes) -> Iterator[list[str]]:
 
 
 def encyclopaedia(raw: bytes) -> Iterator[list[str]]:
-    """A MediaWiki dump, compressed: the paragraphs of each article."""
+    """Yield the paragraphs of each article in a compressed MediaWiki dump."""
     dump = bz2.decompress(raw).decode("utf-8", "replace")
     for page in re.findall(r"<text[^>]*>(.*?)</text>", dump, re.DOTALL):
         text = html.unescape(html.unescape(page))
@@ -68,7 +68,7 @@ _ENDS = re.compile(r"==+\s*(?:See also|References|External links|Further reading
 
 
 def plain(text: str) -> str:
-    """Wiki text without its marks: comments, notes, templates, tables, files and links.
+    """Remove the markup of wiki text: comments, notes, templates, tables, files and links.
 
     >>> plain("'''Oslo''' is a [[city|large city]]{{cite}}.<ref>x</ref>")
     'Oslo is a large city.'
@@ -109,7 +109,7 @@ class ArchivePassages:
 
 
 def members(archive: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """The files of a tar or zip archive (.tgz, .whl), by name, each read on demand."""
+    """Yield the files of a tar or zip archive (.tgz, .whl) by name, each read on demand."""
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as z:
@@ -126,7 +126,7 @@ def members(archive: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
 
 
 def found_in(archive: Path) -> list[ArchivePassages]:
-    """The passages of an archive, by kind, in the order of its files."""
+    """Return the passages of an archive by kind, in the order of its files."""
     passages: dict[str, list[str]] = {kind.name: [] for kind in KINDS}
     files = dict.fromkeys(passages, 0)
     for name, read in members(archive):
@@ -145,7 +145,7 @@ def found_in(archive: Path) -> list[ArchivePassages]:
 
 
 def grouped(paragraphs: Sequence[str], least: int) -> list[list[str]]:
-    """Sentences of neighboring paragraphs, at least that many together."""
+    """Group the sentences of neighboring paragraphs into blocks with at least `least` sentences."""
     result, own = [], []
     for paragraph in paragraphs:
         own += sentences(paragraph)
@@ -156,7 +156,7 @@ def grouped(paragraphs: Sequence[str], least: int) -> list[list[str]]:
 
 
 def passage(block: Sequence[str]) -> str:
-    """One passage: its sentences of ordinary length, the first ten; '' where there are too few."""
+    """Join the first ten sentences of ordinary length to one passage; '' if there are too few."""
     tidy = (s.replace("( ", "(").replace("(, ", "(").replace("()", "").replace(" ,", ",") for s in block)
     tidy = (_SPACE.sub(" ", s).strip() for s in tidy)
     selected = [s for s in tidy if SHORTEST <= len(s.split()) <= LONGEST]
@@ -164,7 +164,9 @@ def passage(block: Sequence[str]) -> str:
 
 
 def mixed(found: Sequence[ArchivePassages], seed: int = 0, most: int = 0) -> list[str]:
-    """All passages in an order drawn by lot, so that those held out are of every kind; the first `most` (0: all)."""
+    """Return all passages in random order, so that the held-out ones are of every kind; `most` limits their number (0:
+    all).
+    """
     every = list(dict.fromkeys(p for f in found for p in f.passages))
     rng = np.random.default_rng(seed)
     ordered = [every[i] for i in rng.permutation(len(every))]

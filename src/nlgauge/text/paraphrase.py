@@ -32,7 +32,7 @@ class Reworded:
         return [self.once(text, rng) for _ in range(CANDIDATES)]
 
     def once(self, text: str, rng: Generator) -> str:
-        """One of these."""
+        """Return one paraphrase of the text."""
         message = text
         for change in (shortened, reordered):
             if rng.random() < 0.5:
@@ -49,7 +49,7 @@ class Reworded:
 
 
 def wordnet() -> Callable[[str], Sequence[str]] | None:
-    """The thesaurus of this machine, if it has WordNet."""
+    """Return the thesaurus if WordNet is available on this machine, else None."""
     try:
         same_meaning("autumn")
     except NlgaugeError:
@@ -65,7 +65,7 @@ _LAST = re.compile(r"^([^,;.]{12,}?) ((?:in|on|at|after|before|during|when|while
 
 
 def shortened(text: str, rng: Generator) -> str:
-    """Without what stands in brackets and relative clauses between commas; sometimes only the first of two clauses."""
+    """Remove parentheses and relative clauses between commas, and sometimes the second of two clauses."""
     message = _ASIDE.sub("", text)
     parts = re.split(r"(?:,|;) (?:and|but|while|although) ", message)
     if len(parts) == 2 and len(parts[0].split()) > 6 and rng.random() < 0.5:
@@ -74,7 +74,7 @@ def shortened(text: str, rng: Generator) -> str:
 
 
 def reordered(text: str, rng: Generator | None = None) -> str:
-    """A clause from the front at the end, or from the end in front.
+    """Move a clause from the front of a sentence to its end, or from the end to the front.
 
     >>> reordered("In 1990, the wall came down.")
     'The wall came down in 1990.'
@@ -95,6 +95,6 @@ def _turned(sentence: str) -> str:
 
 
 def most_distant(text: str, candidates: Sequence[str]) -> str:
-    """The candidate that shares the least with the text, word by word."""
+    """Return the candidate that shares the fewest words with the text."""
     words = text.split()
     return min(candidates, key=lambda c: SequenceMatcher(None, words, c.split(), autojunk=False).ratio(), default=text)

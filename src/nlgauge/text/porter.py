@@ -29,7 +29,7 @@ STEP_4 = [
 
 
 def stem(word: str) -> str:
-    """The stem of a word, lower-cased.
+    """Return the stem of a word in lower case.
 
     >>> [stem(w) for w in ("relational", "hopping", "flies", "dies", "happily")]
     ['relat', 'hop', 'fli', 'die', 'happili']
@@ -46,7 +46,7 @@ def stem(word: str) -> str:
 
 
 def _shape(part: str) -> str:
-    """Consonants c and vowels v; y is a consonant at the start and after a vowel."""
+    """Map the letters to consonants (c) and vowels (v); y is a consonant at the start and after a vowel."""
     shape = ""
     for letter in part:
         vowel = letter in "aeiou" or (letter == "y" and shape != "" and shape[-1] == "c")

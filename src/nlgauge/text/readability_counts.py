@@ -38,7 +38,7 @@ DIGITS = re.compile(r"\d")
 
 
 def per_output(batch: Batch, key: object, value: Callable[[str], float]) -> Array:
-    """One value per sample, worked out once per distinct output; NaN where there is no output."""
+    """Return one value per sample, computed once per distinct output; NaN if there is no output."""
 
     def make() -> Array:
         texts = batch.texts.list()
@@ -84,7 +84,7 @@ def _count(
 
 
 def _speak(word: str, known: Mapping[str, int], preset: Preset) -> tuple[int, bool, bool]:
-    """Syllables of a word, whether it has letters, whether the dictionary had it."""
+    """Return the syllables of a word, whether it has letters, and whether the dictionary contains it."""
     plain = any(sign.isalpha() for sign in word)
     if preset:
         word = DIGITS.sub("", word)

@@ -22,7 +22,7 @@ OPENING = "\"'“‘«(["
 
 
 def words(text: str) -> list[str]:
-    """Words without punctuation, as they stand.
+    """Return the words without punctuation, with their case unchanged.
 
     >>> words("Take-out? I'm at 12 Carl St.")
     ['Takeout', "I'm", 'at', '12', 'Carl', 'St']

@@ -72,7 +72,7 @@ def stem(word: str) -> str:
 
 
 def _mark_consonant_y(word: str) -> str:
-    """Y for a y at the start or after a vowel."""
+    """Mark a y at the start or after a vowel as Y."""
     marked = ""
     for i, letter in enumerate(word):
         marked += "Y" if letter == "y" and (i == 0 or marked[-1] in VOWELS) else letter
@@ -99,7 +99,10 @@ def _has_vowel(part: str) -> bool:
 
 
 def _ends_short(word: str) -> bool:
-    """In a vowel between consonants, the last none of w x Y; or a vowel and a consonant are all."""
+    """Return whether a word ends in a short syllable.
+
+    This is a vowel between consonants, the last of which is not w, x or Y, or a word of one vowel and one consonant.
+    """
     if len(word) == 2:
         return word[0] in VOWELS and word[1] not in VOWELS
     return len(word) > 2 and word[-3] not in VOWELS and word[-2] in VOWELS and word[-1] not in VOWELS + "wxY"

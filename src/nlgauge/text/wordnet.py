@@ -107,7 +107,7 @@ def wordnet_index(part: str) -> dict[str, list[int]]:
 
 @cache
 def exceptions(part: str) -> dict[str, list[str]]:
-    """Irregular form to its base forms, of one part of speech."""
+    """Map the irregular forms of one part of speech to their base forms."""
     results: dict[str, list[str]] = {}
     for line in wordnet_lines(f"{part}.exc"):
         form, *bases = line.split()
@@ -135,7 +135,7 @@ def synsets(word: str) -> frozenset[int]:
 
 
 def _base(word: str) -> str:
-    """The first base form that WordNet knows, over all endings in order."""
+    """Return the first base form that WordNet contains, over all endings in order."""
     if word.endswith("ss") or len(word) <= 2:
         return word
     for part in PARTS:
@@ -147,7 +147,7 @@ def _base(word: str) -> str:
 
 @cache
 def _names(part: str) -> dict[int, list[str]]:
-    """Synset offset to the words in it."""
+    """Map the offset of each synset to its words."""
     results = {}
     for line in wordnet_lines(f"data.{part}"):
         fields = line.split()

@@ -96,7 +96,7 @@ class Authors:
         return "+".join(f"{name}@{_hash(str(path), path.stat().st_mtime_ns)}" for name, path in files.items())
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
-        """Nothing is shared: each text is read together with its context."""
+        """Do nothing, because nothing is shared: each text is read together with its context."""
 
     def cut(self, pairs: Collection[ToAlign]) -> int:
         """Return the texts longer than half of 512 tokens; the words beyond have no score."""
@@ -140,7 +140,7 @@ class Checkpoint:
         return self.words(texts) if self.kind == "D" else self.wholes(texts)
 
     def words(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
-        """D: the probability of each word."""
+        """Return the probability of each word (type D)."""
         import torch
 
         read = [self.shortened(a) for a, _ in texts]
@@ -157,7 +157,7 @@ class Checkpoint:
         return results
 
     def wholes(self, texts: Sequence[tuple[str, str]]) -> list[Alignment]:
-        """R: return one number per text, at the text as a whole, so that mean and sum equal that number."""
+        """Return one number per text (type R) for the text as a whole, so that mean and sum equal that number."""
         rows = [self.tokenizer(b, a, truncation="longest_first", max_length=self.most) for a, b in texts]
         return [
             Words(a, np.array([[0, len(a)]], np.int32), np.array([float(self.classifier(state)[0])]), whole=True)
@@ -165,7 +165,7 @@ class Checkpoint:
         ]
 
     def run(self, rows: Sequence[Any]) -> list[Any]:
-        """D: return the states of each row; R: its pooled state."""
+        """Return the states of the tokens of each row (type D) or its pooled state (type R)."""
         results: dict[int, Any] = {}
         keys = [k for k in rows[0] if k != "offset_mapping"] if rows else []
         pad = int(self.tokenizer.pad_token_id or 0)

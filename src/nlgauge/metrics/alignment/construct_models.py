@@ -135,7 +135,8 @@ class CausalInfill:
 
 
 def masked(words: Sequence[str], spans: Sequence[Span], mask: str) -> list[str]:
-    """
+    """Replace each span of words by the mask.
+
     >>> masked(["a", "b", "c", "d"], [(1, 3)], "<mask>")
     ['a', '<mask>', 'd']
     """

@@ -65,7 +65,7 @@ class Matching:
         selected.want(self.layer, {*own, *(w for p in pairs for w in self._parts(p))})
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
-        """One Alignment per pair, in their order."""
+        """Return one alignment per pair, in the order of the pairs."""
         selected = self.vectors or embeddings(None, self.encoder)
         layer = selected.want(self.layer)
         result: list[Alignment | None] = [None] * len(pairs)

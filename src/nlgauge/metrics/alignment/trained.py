@@ -112,7 +112,7 @@ class Trained:
         FeatureReader(self.encoder, vectors=self.vectors).expect(pairs)
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
-        """One Alignment per pair, in their order."""
+        """Return one alignment per pair, in the order of the pairs."""
         heads = self.heads()
         result: list[Alignment | None] = [None] * len(pairs)
         for i, spans, rows in FeatureReader(self.encoder, vectors=self.vectors).read(pairs):

@@ -40,7 +40,7 @@ def transport(a: Any, b: Any, cost: Any) -> float:
 
 
 def euclidean(a: Any, b: Any) -> Any:
-    """Distances between the rows of a and of b."""
+    """Compute the Euclidean distances between the rows of a and of b."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
     return np.sqrt(np.maximum(squared, 0.0))

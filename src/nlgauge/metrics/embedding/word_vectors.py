@@ -91,7 +91,10 @@ class Static(Metric):
         return over_pairs(batch, "references", score, self.references, self.facts.lower, why)
 
     def _too_long(self, pair: TextPair) -> bool:
-        """Metrics that hold the whole table of words in memory; the others go through it in blocks."""
+        """Return whether a pair is too long for a metric that holds the whole distance table in memory.
+
+        The other metrics process the table in blocks.
+        """
         if self.facts.name not in WHOLE_TABLE:
             return False
         a, b = (len(set(words(t))) if self.facts.name in TRANSPORT else len(words(t)) for t in pair)
@@ -111,7 +114,9 @@ class Wmd(Static):
     references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
-        """With `normalize`, word vectors have length 1, as in gensim's WMD by default."""
+        """Compute the value of one pair of texts; with `normalize`, word vectors have length 1, as in gensim's WMD by
+        default.
+        """
         bags = [Counter(words(t, self.stop)) for t in (output, other)]
         if not all(bags):
             return math.nan

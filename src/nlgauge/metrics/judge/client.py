@@ -242,7 +242,7 @@ class _Run:
         return Failure(self.stopped, asked=asked, stopped=True)
 
     async def rest(self, seconds: float) -> bool:
-        """Wait; return True if the run was stopped meanwhile."""
+        """Wait, and return whether the run was stopped meanwhile."""
         if seconds > 0 and not self.halt.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.halt.wait(), seconds)
@@ -294,7 +294,9 @@ class _Run:
         return Failure(f"no reply after {attempt + 1} attempts; the last: {why}")
 
     def given_up(self, why: str) -> Failure:
-        """Give up one request, or the run if many fail with the same message and none was ever answered."""
+        """Abandon one request, or stop the run if many requests fail with the same message and none
+        was ever answered.
+        """
         self.same[why] += 1
         return self.stop(why) if not self.good and self.same[why] >= MAX_SAME_REFUSALS else Failure(why)
 

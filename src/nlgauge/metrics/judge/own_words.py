@@ -155,7 +155,7 @@ def _without_pairs(text: str) -> str:
 
 
 def _closing_marks(text: str, k: int) -> str:
-    """The marks that may close a quotation that opens here; '' where none opens."""
+    """Return the marks that may close a quotation that opens here; '' if none opens."""
     mark, before = text[k], text[k - 1] if k else " "
     if mark == '"':
         return '"' if not INCH.match(before) else ""

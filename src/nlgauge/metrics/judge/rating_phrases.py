@@ -276,7 +276,8 @@ class Statement:
 
 
 def number(text: str) -> float:
-    """
+    """Convert a number in digits or words to a float.
+
     >>> number("4.5"), number("Three"), number("three and a half")
     (4.5, 3.0, 3.5)
     """

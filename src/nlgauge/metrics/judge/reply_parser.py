@@ -330,7 +330,7 @@ def _ratings(values: Any, aspect: str) -> list[tuple[float, float | None]]:
 
 
 def _rating(value: Any, top: float | None) -> list[tuple[float, float | None]]:
-    """One value of a JSON object as a rating with the top of its scale; nothing for what is no rating."""
+    """Return a value of a JSON object as a rating with the top of its scale; nothing if it is not a rating."""
     if isinstance(value, float):
         return [(value if abs(value) < 1e300 else math.inf, top)]
     if isinstance(value, str) and (match := compiled(rf"\W{{0,9}}{VALUE}\W{{0,9}}").fullmatch(value[:40])):

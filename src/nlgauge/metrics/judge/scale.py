@@ -21,7 +21,8 @@ class Scale:
 
     @classmethod
     def parse(cls, text: str) -> Scale:
-        """
+        """Parse a scale such as '1-5' or 'A-E'.
+
         >>> Scale.parse("1-5"), str(Scale.parse("0-100")), Scale.parse("A-E").high
         (Scale(low=1.0, high=5.0, letters=''), '0-100', 5.0)
         """
@@ -46,7 +47,9 @@ class Scale:
         return self.letters[-1] if self.letters else f"{self.high:g}"
 
     def points(self) -> list[int]:
-        """The whole-number ratings; empty where the ends are no whole numbers, or too far apart for options."""
+        """Return the ratings that are whole numbers; empty if the ends are not whole numbers or too far apart to list
+        all ratings.
+        """
         if self.high - self.low > 1000 or self.low != int(self.low) or self.high != int(self.high):
             return []
         return list(range(int(self.low), int(self.high) + 1))

@@ -175,5 +175,7 @@ def _is_address(lm: str) -> bool:
 
 
 def _gguf(lm: str) -> Path | None:
-    """The GGUF file that is named, or that `cache get` stored under this name; None for other models."""
+    """Return the GGUF file with this path, or the one that `cache get` stored under this name; None
+    for other models.
+    """
     return Path(lm).expanduser() if lm.endswith(".gguf") else weights_file(lm)

@@ -94,7 +94,7 @@ class Guessing(OnSamples):
 
 
 def pieces(model: Masked, text: str) -> list[list[int]]:
-    """The ids of each sentence, as the program reads them: after Unicode's compatibility decomposition."""
+    """Return the token IDs of each sentence after Unicode compatibility decomposition, as in the authors' program."""
     plain = unicodedata.normalize("NFKD", text)
     return [ids for sentence in sentences(plain) or [plain] if (ids := model.plain_ids(sentence))]
 
@@ -199,10 +199,10 @@ class BlancTune(Guessing):
 
 
 def lessons(model: Masked, text: str, gap: int | None, rng: np.random.Generator) -> list[tuple[list[int], list[int]]]:
-    """Chunks of the text with tokens masked, every maskable token once; labels are -100 elsewhere.
+    """Return chunks of the text in which every maskable token is masked once, with labels (-100 at all other tokens).
 
-    gap: every gap-th token is masked, in each shift, and the beginning of the text is read once more so that it is
-    taught as often as the rest; None: about one token in seven, at random.
+    If `gap` is a number, every gap-th token is masked, once for each offset, and the beginning of the text is repeated
+    so that it is trained on as often as the rest. If `gap` is None, about one token in seven is masked at random.
     """
     ids = model.plain_ids(text)
     chunks = []
@@ -231,7 +231,9 @@ def lessons(model: Masked, text: str, gap: int | None, rng: np.random.Generator)
 
 
 def tune(model: Masked, text: str, how: BlancTune) -> Any:
-    """A copy of the model, trained on the text: AdamW, the rate falling to 0, one chunk at a time."""
+    """Return a copy of the model trained on the text with AdamW, a learning rate that decreases to 0, and one chunk per
+    step.
+    """
     import torch
 
     rng = np.random.default_rng(np.random.SeedSequence(how.seed))

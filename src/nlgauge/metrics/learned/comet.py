@@ -28,7 +28,7 @@ def _model(name: str) -> Any:
 
 
 def _gpus() -> int:
-    """One GPU where there is one, as for every other model."""
+    """Return the number of GPUs to use: one if available, as for all other models."""
     import torch
 
     return 1 if torch.cuda.is_available() else 0

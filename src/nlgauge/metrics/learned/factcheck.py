@@ -122,7 +122,7 @@ class FactCheck(OnSamples):
         return fold([value for value in support if not math.isnan(value)], counts, self.over)
 
     def _question(self, claim: str, source: list[str]) -> str | None:
-        """The question about a claim; None where the claim is a sentence of the source."""
+        """Return the question about a claim; None if the claim is a sentence of the source."""
         if claim in source:
             return None
         return QUESTION.format(evidence=" ".join(evidence_for(claim, source, self.evidence)), claim=claim)

@@ -32,7 +32,10 @@ follow_ups = partial(
 
 @cache
 def turns(which: str) -> Turns:
-    """Aspect -> follow-ups of a happy and an unhappy listener: 'fed' as the paper lists them, 'ours' in our words."""
+    """Return the follow-ups of a satisfied and a dissatisfied listener for each aspect.
+
+    'fed' gives the follow-ups of the paper, 'ours' follow-ups in our own words.
+    """
     result: dict[str, Turns] = json.loads(Path(__file__).with_name("follow_ups.json").read_text("utf-8"))
     return result[which]
 
@@ -57,7 +60,9 @@ class FollowUps(Causal):
         raise NotImplementedError
 
     def prepare(self, batch: Batch) -> None:
-        """Called for all metrics of a run before the first is scored: a dialogue is then read once for all aspects."""
+        """Register all follow-ups of a run before the first metric is scored, so that a dialogue is read once for all
+        aspects.
+        """
         self.wanted(batch).update((turn, None) for text in self.turns().values() for turn in text)
 
     def wanted(self, batch: Batch) -> dict[str, None]:

@@ -38,7 +38,7 @@ class QuestionAnswering(OnSamples):
         raise NotImplementedError
 
     def too_long(self, sample: Sample) -> bool:
-        """Whether a text does not fit a model that cannot read in windows."""
+        """Return whether a text does not fit a model that cannot process it in windows."""
         return False
 
     def values(self, batch: Batch, found: Usable) -> list[float]:

@@ -70,7 +70,9 @@ MODELS = {
 
 
 def prompts(ask: Ask, sample: Sample) -> list[list[str]]:
-    """The model's inputs: one list for each reference (or one), in it one input for each unit of the output."""
+    """Return the model's inputs: one list for each reference (or a single list), with one input for each unit of the
+    output.
+    """
     units = sentences(sample.output) or [sample.output] if ask.unit != "text" else [sample.output]
     refs = sample.references if REFERENCE in ask.shown else ("",)
     results = []

@@ -48,7 +48,9 @@ def last(history: str) -> str:
 
 
 def mlm_values(found: Usable, name: str, option: str = "model") -> list[float]:
-    """Mean log-probability of all tokens of the last turn and the response, marks included, each masked in turn."""
+    """Compute the mean log-probability of all tokens of the last turn and the response (including special tokens), each
+    masked in turn.
+    """
     model = masked(name, option)
     asked: list[Cloze] = []
     counts, cut = [], []
@@ -95,7 +97,9 @@ def usr_regression(parts: Mapping[str, Sequence[float]]) -> list[float]:
 
 
 def dr_values(found: Usable, name: str, x: str, option: str = "model") -> list[float]:
-    """Probability that the response is the true one after x: the last turn with the fact (c), or the fact (f)."""
+    """Compute the probability that the response is the true one after x: the last turn with the fact (c), or the fact
+    (f).
+    """
 
     def before(sample: Sample) -> str:
         fact = ended(sample.context)

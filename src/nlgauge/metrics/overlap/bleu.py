@@ -109,7 +109,7 @@ class Bleu(Metric):
         return pairs.scores(values)
 
     def stats(self, batch: Batch) -> Array:
-        """Columns: output length, reference length, matches of order 1 …, n-grams of order 1 …"""
+        """Return the columns output length, reference length, matches of order 1 …, n-grams of order 1 …"""
         pairs, rows, by_pair = self._rows(batch)
         if by_pair:
             rank = self._values(rows, True)
@@ -124,7 +124,7 @@ class Bleu(Metric):
         return tokenized_pairs(batch, self.tokenizer, lowercase=self.lower)[0]
 
     def _rows(self, batch: Batch) -> tuple[Usable, Array, bool]:
-        """Statistics per sample, or per pair where references are taken one by one."""
+        """Return the statistics per sample, or per pair if references are used separately."""
         tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=self.lower)
         by_pair, by_sample = ngram_matches(batch, self.tokenizer, self.order, lowercase=self.lower)
         single = self.references != "closest"
@@ -168,7 +168,7 @@ class Bleu(Metric):
         return result
 
     def _sacrebleu(self, correct: Array, total: Array, value: float, effective: bool) -> Array:
-        """The geometric mean of the smoothed precisions, as sacrebleu computes it."""
+        """Compute the geometric mean of the smoothed precisions, as sacrebleu does."""
         any_match, smooth = correct.any(axis=1), self.smoothing
         if smooth == "add-k":
             correct[:, 1:] += value

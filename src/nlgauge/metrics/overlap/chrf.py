@@ -75,7 +75,7 @@ class Chrf(Metric):
         return pairs.scores(over_references(pairs, self._values(rows), self.references, tokens=letters))
 
     def stats(self, batch: Batch) -> Array:
-        """Columns: for each order n-grams of the output, of the reference, and matches."""
+        """Return for each order the numbers of n-grams of the output, of the reference, and of matches."""
         letters, pairs, rows = self._rows(batch)
         best = over_references(pairs, rows, self.references, rank=self._values(rows), tokens=letters)
         return pairs.zeroed(best)

@@ -127,8 +127,9 @@ class Meteor(Metric):
         return scores_without(batch, self._crowded(batch), CROWDED, self._score)
 
     def stats(self, batch: Batch) -> Array:
-        """Columns: lengths of output and reference, their function words, matches by kind (content and function words
-        of the output, then of the reference), chunks."""
+        """Return the columns: lengths of output and reference, their function words, matches by kind (content and
+        function words of the output, then of the reference), and chunks.
+        """
         return stats_without(batch, self._crowded(batch), self._stats)
 
     def _crowded(self, batch: Batch) -> Ints:

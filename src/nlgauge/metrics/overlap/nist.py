@@ -54,7 +54,9 @@ class Nist(Metric):
         return pairs.scores(self.from_stats(self.stats(batch)))
 
     def stats(self, batch: Batch) -> Array:
-        """Columns: information matched by order, n-grams of the output by order, length, mean reference length."""
+        """Return the columns: matched information by order, n-grams of the output by order, length, mean reference
+        length.
+        """
         tokens, pairs = tokenized_pairs(batch, self.tokenize, lowercase=self.lowercase)
         scored = np.flatnonzero(np.diff(pairs.start) > 0)
         start = np.append(pairs.start[scored], len(pairs.reference))

@@ -40,7 +40,7 @@ class Rouge(Metric):
         return signature(part=self.part, beta=self.recall, refs=self.references, tok=self.tokenizer, stem=stem)
 
     def usual(self) -> tuple[float, str]:
-        """Beta and tokenizer by default."""
+        """Return the default beta and tokenizer."""
         return 1.0, "rouge"
 
     @property

@@ -57,7 +57,7 @@ class Ter(Metric):
         return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=tokens))
 
     def stats(self, batch: Batch) -> Array:
-        """Columns: edits, reference length."""
+        """Return the columns edits and reference length."""
         tokens, pairs = tokenized_pairs(batch, self.tokenizer, lowercase=self.lowercase)
         edits, size = self._edits(batch).astype(np.float64), tokens.length[pairs.reference].astype(np.float64)
         if self.references == "max":

@@ -102,7 +102,9 @@ class JensenShannon(Metric):
         return "porter" if self.stem else None
 
     def _divergence(self, grams: Ngrams, one: Ints, other: Ints) -> Array:
-        """½ KL(p‖m) + ½ KL(q‖m); 1 where one text has no n-gram, NaN where the other has none."""
+        """Compute the Jensen–Shannon divergence ½ KL(p‖m) + ½ KL(q‖m); 1 if `one` has no n-gram, NaN if `other` has
+        none.
+        """
         start = np.arange(len(one) + 1)
         total = []
         bits = np.zeros(len(one))

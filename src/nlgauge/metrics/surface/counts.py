@@ -39,7 +39,7 @@ class Counting(Metric):
         raise NotImplementedError
 
     def words(self, found: Counts) -> Array:
-        """What counts as words."""
+        """Return the number of words of each output."""
         return found.words
 
     def ready(self) -> None:

@@ -67,7 +67,9 @@ class Distinct(OutputNgrams):
         return self._scores(batch, self.order, False)
 
     def pooled(self, batch: Batch) -> float:
-        """Distinct n-grams of all outputs together per n-gram, the corpus value of Li et al. (2016)."""
+        """Compute the distinct n-grams of all outputs together divided by their n-grams, the corpus value of Li et al.
+        (2016).
+        """
         _, grams, there = self._grams(batch)
         _, level, entry = grams.span(batch.output[there])
         own_mask = level == self.order - 1

@@ -108,7 +108,7 @@ def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
 
 @functools.cache
 def familiar_words() -> frozenset[str]:
-    """The list of familiar words, as `textstat` (MIT) carries it; it is not ours to ship."""
+    """Read the list of familiar words from the package `textstat` (MIT), because it is not distributed with NLGauge."""
     result = importlib.util.find_spec("textstat")
     path = Path(result.origin).parent / "resources" / "en" / "easy_words.txt" if result and result.origin else None
     if path is None or not path.is_file():
@@ -122,7 +122,7 @@ def _difficult(text: str) -> int:
 
 @functools.lru_cache(maxsize=100_000)
 def is_familiar(word: str) -> bool:
-    """In the list, a number, or a listed word with a regular ending (as Chall and Dale 1995 count)."""
+    """Return whether a word is in the list, a number, or a listed word with a regular ending (Chall and Dale 1995)."""
     valid, word = familiar_words(), word.strip("'")
     if word in valid or any(sign.isdigit() for sign in word):
         return True

@@ -49,7 +49,7 @@ class Msp(Metric):
 
 @functools.cache
 def dictionary(language: str) -> Container[str]:
-    """Known words of a language; loading takes a moment, so once."""
+    """Return the known words of a language; they are loaded once, because loading takes a moment."""
     if importlib.util.find_spec("spellchecker") is None:
         raise NeedsMissing("'msp' needs the extra 'readability': pip install \"nlgauge[readability]\"")
     if language not in LANGUAGES:
@@ -64,7 +64,10 @@ def _unknown(text: str, known: Container[str]) -> int:
 
 
 def _is_known(word: str, known: Container[str]) -> bool:
-    """One letter and words with digits are never misspellings; house's is as good as house, café as cafe."""
+    """Return whether a word is spelled correctly.
+
+    Single letters and words with digits always are; house's counts as house, and café as cafe.
+    """
     if len(word) < 2 or any(sign.isdigit() for sign in word):
         return True
     if word in known or word.partition("'")[0] in known:

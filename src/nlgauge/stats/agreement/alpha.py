@@ -281,7 +281,10 @@ def _mid_ranks(data: _Pairable, weights: Array) -> Array:
 
 
 def _ordinal_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
-    """The ordinal distance is the squared difference of mid-ranks, which depend on the resample."""
+    """Compute observed and expected disagreement for the ordinal distance.
+
+    The ordinal distance is the squared difference of mid-ranks, which depend on the resample.
+    """
     start = np.concatenate(([0], np.cumsum(data.sizes.astype(np.int64))))
     observed, expected = ordinal(weights, start, data.code, data.values.size)
     return observed, expected

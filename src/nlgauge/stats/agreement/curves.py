@@ -149,7 +149,9 @@ def cluster_codes(clusters: Sequence[object]) -> Ints:
 
 
 def lacking_rows(z: Mask, clusters: Sequence[object] | None, fewest: int = FEWEST) -> str:
-    """Say what is missing for an interval, and about how many labels would provide it; empty if nothing is missing."""
+    """Return what is missing for an interval, and about how many labels would provide it; empty if
+    nothing is missing.
+    """
     for part, word in ((~z, "failures"), (z, "passes")):
         result = int(part.sum())
         if result < fewest:

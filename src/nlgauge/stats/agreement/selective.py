@@ -297,7 +297,9 @@ def _binomial_p(errors: Ints, n: Array, error: float) -> Array:
 
 
 def _betting_p(bad: np.ndarray, code: Ints, error: float) -> Array:
-    """P-value after each row (in order of the score) of the null hypothesis that decided rows are wrong more often."""
+    """Compute, after each row in order of the score, the p-value of the null hypothesis that decided rows are wrong
+    more often than `error`.
+    """
     order = np.argsort(code, kind="stable")  # rows of a cluster next to each other, most confident first
     after = np.cumsum((bad[order] - error) / np.bincount(code)[code[order]])
     first = np.flatnonzero(np.append(True, np.diff(code[order]) > 0))

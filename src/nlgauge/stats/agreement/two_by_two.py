@@ -233,7 +233,9 @@ def cost_figure(counts: Array, miss: float, alarm: float, *, clustered: bool = F
 
 
 def lacking(counts: Array, shares: Sequence[Share], *, clustered: bool = False, fewest: int = FEWEST) -> str:
-    """Say what is missing for an interval, and about how many labels would provide it; empty if nothing is missing."""
+    """Return what is missing for an interval, and about how many labels would provide it; empty if
+    nothing is missing.
+    """
     total = counts.sum(axis=0)
     for share in shares:
         result = int(share.below(total))

@@ -181,7 +181,9 @@ def _deviations(
     contributions: Callable[[Array, Mask], Array],
     value: Callable[[float, float], float],
 ) -> JudgeDeviations:
-    """Deviations of a value whose errors are those of two independent means, over failures and over passes."""
+    """Compute the deviations of a value whose errors are those of two independent means, over
+    failures and over passes.
+    """
     z, judges = np.asarray(human_pass, bool), np.atleast_2d(np.asarray(given, np.float64))
     if z.ndim != 1 or judges.shape[1] != len(z):
         raise DataError(f"judges must have a column per human verdict; got {judges.shape} and {z.shape}")

@@ -69,7 +69,7 @@ class MeasurePlan:
         return tuple(str(m) for m in self.measures)
 
     def fisher_z(self, values: Array) -> Array:
-        """Fisher's z of values (metrics × measures × …); shares are mapped to -1 … 1 first."""
+        """Compute Fisher's z of values (metrics × measures × …); proportions are first mapped to [−1, 1]."""
         return fisher_z(np.stack([m.signed(values[:, j]) for j, m in enumerate(self.measures)], axis=1))
 
     @property
@@ -79,7 +79,7 @@ class MeasurePlan:
 
 
 def fisher_z(values: Array) -> Array:
-    """Fisher's z of correlations."""
+    """Compute Fisher's z of correlations."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.arctanh(np.clip(values, -CUT, CUT)))
 

@@ -27,7 +27,8 @@ class GroupLayout(NamedTuple):
 
 
 def layout(grouping: str, systems: int, inputs: int) -> GroupLayout:
-    """
+    """Return the cells in the order of their groups, and the size of a group.
+
     >>> layout("input", 2, 3).cells.tolist(), layout("item", 2, 3).size
     ([0, 3, 1, 4, 2, 5], 3)
     """

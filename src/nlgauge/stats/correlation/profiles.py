@@ -66,7 +66,7 @@ class Profile:
     draws: int = 1000
 
     def method(self, draws: int, seed: int) -> str:
-        """One sentence that allows others to repeat the test."""
+        """Return one sentence that allows others to repeat the test."""
         rule = "(count + 1) / (draws + 1)" if self.count == "plus-one" else "count / draws"
         scaled = "metrics standardized over the outputs used, " if self.standardize else ""
         groups = "left out" if self.constant == "drop" else "counted as 0"

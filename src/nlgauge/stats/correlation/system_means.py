@@ -92,7 +92,7 @@ def swapped_means(x: Array, valid: Mask, systems: int, scales: Array, draws: Dra
 
 
 def _flat(strips: Times) -> Times:
-    """strips × units × STRIP → units × draws."""
+    """Reshape strips × units × STRIP to units × draws."""
     return strips.transpose(1, 0, 2).reshape(strips.shape[1], -1)
 
 

@@ -218,7 +218,7 @@ def _oriented_length(length: Array, z: Array, measure: Any) -> Array:
 
 
 def _too_few_bad(metric: Array, z: Array, bad: Mask, kin: Any, groups: Any, over: str) -> str | None:
-    """Say why there is no interval of an area under the ROC curve; None where there is one."""
+    """Return the reason why an area under the ROC curve has no interval; None if it has one."""
     there = np.isfinite(metric) & np.isfinite(z)
     positives, others = int((there & bad).sum()), int((there & ~bad).sum())
     if min(positives, others) < MIN_BAD:

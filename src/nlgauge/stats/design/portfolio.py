@@ -132,7 +132,7 @@ class _Folded:
 
 
 def greedy(data: _Folded, measure: Measure, inner: Sequence[int], most: int) -> Path:
-    """At each step add the metric with the best mean value over inner folds; the first wins a tie."""
+    """Add, at each step, the metric with the best mean value over the inner folds; the first one wins a tie."""
     chosen: list[int] = []
     value, error = np.full(most, np.nan), np.full(most, np.nan)
     others = {f: data.sums([g for g in inner if g != f]) for f in inner}

@@ -246,7 +246,7 @@ def expected_score(gap: Array, tie: float, ties: TieModel) -> Array:
 
 
 def _without_ties(ballots: Ballots, ties: TieModel) -> tuple[Ballots, TieModel]:
-    """Without ties the tie parameter has no estimate: return the plain Bradley–Terry model."""
+    """Return the plain Bradley–Terry model if there are no ties, because the tie parameter then has no estimate."""
     if ties == "drop":
         ballots = ballots.part(ballots.outcome != TIE)
     return ballots, ties if (ballots.outcome == TIE).any() else "half"

@@ -122,7 +122,7 @@ def difference_tests(
 
 
 def _unit(human: Array, families: ArrayLike | None) -> Unit:
-    """What results generalize to: systems and inputs, or inputs only."""
+    """Return what the results generalize to: systems and inputs, or inputs only."""
     return generalizes_to("auto", int(system_groups(len(human), families).max()) + 1)
 
 

@@ -144,7 +144,7 @@ def too_few(
     what: str = "an interval",
     families: ArrayLike | None = None,
 ) -> str | None:
-    """Say why there is no interval (or test) and what would be needed; None where there is one."""
+    """Return the reason why there is no interval (or test) and what would be needed; None if there is one."""
     if over == "both" and systems < SYSTEMS:
         units = "systems" if families is None else "families of systems"
         return f"{what} for other systems needs at least {SYSTEMS} {units}; here are {systems}"

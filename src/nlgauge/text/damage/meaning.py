@@ -19,7 +19,7 @@ def replace(words: list[str], amount: float, rng: Generator, pool: Sequence[str]
 
 
 def _other_number(word: str, rng: Generator) -> str:
-    """Every run of digits becomes another number of as many digits: 1,250 may become 7,803."""
+    """Replace every run of digits by another number with as many digits: 1,250 may become 7,803."""
     runs = re.split("([0-9]+)", word)
     for i, run in enumerate(runs[1::2]):
         more = "".join(map(str, rng.integers(10, size=len(run) - 1)))
@@ -58,7 +58,7 @@ _COUNTED = re.compile(rf"(?<![A-Za-z])({'|'.join(sorted(_LINE, key=len, reverse=
 
 
 def _other_count(word: str, rng: Generator) -> str:
-    """'six-time' may become 'four-time', 'Twenty' 'Ninety'."""
+    """Replace number words: 'six-time' may become 'four-time', and 'Twenty' 'Ninety'."""
 
     def another(found: re.Match[str]) -> str:
         line = _LINE[found[0].lower()]

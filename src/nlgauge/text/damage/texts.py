@@ -11,7 +11,10 @@ from nlgauge.text.damage.core import Pieces, choose, compare, count, register, s
 
 @register("wrong")
 def wrong(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Fluent but wrong: sentences of another output in the place of that share; 1: the whole other output."""
+    """Replace a share of the sentences by sentences of another output, so that the text is fluent but wrong.
+
+    With a share of 1, the whole text is replaced.
+    """
     others = [text.split() for text in pool if text.split() not in ([], words)]
     if not others:
         return unchanged(words)
@@ -30,8 +33,10 @@ def wrong(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) 
 
 @register("copy")
 def copy(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """The first sentences of the source (the first entry of the pool), that share of them, in the place of the last
-    sentences of the text; 1 gives the source itself."""
+    """Replace a share of the last sentences of the text by the same share of the first sentences of the source.
+
+    The source is the first entry of the pool. With a share of 1, the result is the source itself.
+    """
     source = next((text.split() for text in pool if text.strip()), [])
     if not source:
         return unchanged(words)
@@ -63,7 +68,7 @@ def synonym(words: list[str], amount: float, rng: Generator, pool: Sequence[str]
 
 
 def _fitting(words: list[str], place: int, thesaurus: dict[str, list[str]]) -> list[str]:
-    """Other words for this one; after 'a' and 'an' only those that begin alike."""
+    """Return other words for this one; after 'a' and 'an' only those whose first letter requires the same article."""
     core = trim(words[place])[1]
     results = [word for word in thesaurus.get(core, ()) if word != core]
     if place and words[place - 1].lower() in ("a", "an"):
