@@ -62,7 +62,7 @@ def test_an_endpoint_that_gives_nothing_ends_the_run_early_with_the_cause(
     assert ran.returncode == 2, ran.stderr
     last = ran.stderr.splitlines()[-1]
     assert cause in last
-    assert "the same command goes on: nlgauge judge outputs.csv --aspect coherence" in last
+    assert "the same command resumes the run: nlgauge judge outputs.csv --aspect coherence" in last
     assert "written" not in ran.stderr
     assert not (folder / "judged.jsonl").exists()
     assert server.log()["stats"]["requests"] <= most

@@ -142,7 +142,7 @@ def put(line: int, **values: Any) -> Callable[[list[dict[str, Any]]], list[dict[
 HOSTILE = [
     (put(1, nlgauge=2), "tidy.jsonl, line 1: format 2 is newer than the supported one (1); update nlgauge."),
     (put(1, lines=9), "tidy.jsonl: the header states 9 lines, but 4 follow; the file is truncated or was edited."),
-    (put(1, human="poet"), "line 1, key 'human': found a text ('poet'), expected a list."),
+    (put(1, human_systems="poet"), "line 1, key 'human_systems': found a text ('poet'), expected a list."),
     (put(1, columns={"stanza": "Blob"}), "line 1: column 'stanza' has the unknown type 'Blob'."),
     (put(1, columns={"stanza": "String"}), "line 2, key 'stanza': found a number (1), expected String."),
     (put(2, system=None), "line 2: no value for key 'system'. Keys: system, input"),
