@@ -81,36 +81,36 @@ REST = {
 
 PAPERS = """# The five papers
 
-NLGauge asks the questions of five papers. Each paper has a page: its question, a reproduced figure, which published numbers are reproduced, which are
-not and why, and its recommendation as a command for your own data.
+NLGauge reproduces five papers and applies their methods to your own data. The page of each paper describes its question, a reproduced figure, the published
+numbers that are reproduced, those that are not and why, and the commands that apply the paper's recommendation to your own data.
 
 {questions}
 
 ## Scoreboard
 
-Every printed cell of the five papers, compared with the value that `nlgauge reproduce --all --no-slow` computes, without running a model.
+The scoreboard compares every printed cell of the five papers with the value that `nlgauge reproduce --all --no-slow` computes without running a model.
 METEOR's own data files come with the package pycocoevalcap.
 
 {picture}
 
 {board}
 
-* **matches**: rounds to what is printed.
-* **within tolerance**: off by no more than the tolerance of the table.
-* **paper's error**: matches after reproducing [an error in the paper](#errors-in-the-papers).
-* **differs**: off by more. The reason is on the paper's page and below the table that `nlgauge reproduce PAPER TABLE` prints.
+* **matches**: the value equals the printed value after rounding.
+* **within tolerance**: the difference is at most the tolerance of the table.
+* **paper's error**: the value matches after reproducing [an error in the paper](#errors-in-the-papers).
+* **differs**: the difference is larger. The reason is given on the paper's page and below the table that `nlgauge reproduce PAPER TABLE` prints.
 
-One row per cell, with the printed value, ours, the verdict, the evidence and the line of the file that holds the printed value:
-[ledger.csv](papers/ledger.csv). `nlgauge reproduce --all -o cells.csv` writes the same for your files.
+[ledger.csv](papers/ledger.csv) has one row per cell, with the printed value, the recomputed value, the verdict, the evidence and the line of the file that contains the
+printed value. `nlgauge reproduce --all -o cells.csv` writes the same table for your files.
 
-The rule is the same for every metric. Scores computed from the texts by the same formula and scores that somebody released are judged. A model with
-other weights than the paper's and a mean over fewer data sets are shown next to the printed value and not judged.
+The same rule applies to every metric. Scores that are computed from the texts by the same formula and released scores receive a verdict. Values of a model with
+other weights than the paper's and means over fewer data sets are shown next to the printed value without a verdict.
 
 ## What you need
 
 {needs}
 
-Cells with a value, step by step. The first column is measured; the others say how many cells would have a value.
+The table shows how many cells have a value after each step. The first column is measured; the others state how many cells would have a value.
 
 * **after `data get`**: `nlgauge data get all` downloads the data sets from public repositories at pinned commits, checks their SHA-256 and converts them
   ({sets} of {all_sets} data sets). `make scoreboard` does this and prints the scoreboard that everyone gets.
@@ -118,18 +118,18 @@ Cells with a value, step by step. The first column is measured; the others say h
   ratings of novikova2017). Commit and git hash are pinned.
 * **and manual downloads**: files for which a browser is needed, mainly the scores of gao2025 on Google Drive. `nlgauge data get NAME` prints the address and
   where to save the file.
-* **and models**: `nlgauge reproduce --weights` runs the papers' models where it finds them: in the folder given with `--models`, in the cache, on the hub. For
-  {not_run} of these cells no code runs the model yet: Table C.1, the ablations of D and R, and USR on Persona-Chat in deng2021.
-* **never**: never published, or nothing to compute.
+* **and models**: `nlgauge reproduce --weights` runs the papers' models that are in the folder given with `--models`, in the cache or on the hub. The models of
+  {not_run} of these cells are not implemented: Table C.1, the ablations of D and R, and USR on Persona-Chat in deng2021.
+* **never**: the data were never published, or there is nothing to compute.
 
 ## Errors in the papers
 
-An error is something that the paper's own numbers or the authors' own programs show. The tables have both values: ours, and ours with the error.
+An error is listed only if the paper's own numbers or the authors' own programs show it. The tables contain both values, with and without the error.
 
 | where | what |
 | --- | --- |
 | novikova2017 12 | raw scores compared as text, so that 1e-09 ranks above 0.2 |
-| novikova2017 3 | a metric named best that is not |
+| novikova2017 3 | a metric is named as the best that is not the best |
 | deng2021 E.1, F-1 in F.2 to F.4; nimah2023 11 | a tie split by rounding |
 | deng2021 F.1, F.2 | the values of Overall, printed for two other aspects |
 | nimah2023 21 | rows exchanged; a score of the easy pairs averaged into the hard pairs (cell 95 of the authors' notebook) |
@@ -140,21 +140,21 @@ An error is something that the paper's own numbers or the authors' own programs 
 
 ## Are the printed values read correctly?
 
-They were read twice. `tests/real/test_printed_from_text.py` extracts the tables again from the papers' texts and compares them cell by cell, in order
-where the text keeps it: all tables of nimah2023 with figures, deng2021 1–3 and D.1–F.6, gao2025 3 and 7, novikova2017 2 and 8–14.
+The printed values were transcribed twice. `tests/real/test_printed_from_text.py` extracts the tables again from the papers' texts and compares them cell by cell, in order
+if the text preserves it. It covers all numerical tables of nimah2023, deng2021 1–3 and D.1–F.6, gao2025 3 and 7, and novikova2017 2 and 8–14.
 
 ## What is covered
 
 {states}
 
-Tables, figures, metrics, data sets and algorithms. [The inventory](papers/inventory.md) has a line for each of them and says what the columns mean.
+The table counts tables, figures, metrics, data sets and algorithms. [The inventory](papers/inventory.md) has a row for each of them and defines the columns.
 """
 
 INVENTORY = """# Inventory of the papers
 
-Every table, figure, metric, data set and algorithm of [the five papers](../papers.md): where it is implemented, the data it needs (`nlgauge data show NAME`),
-and its state. Written from `papers/src/nlgauge_papers/inventory.toml` (`python docs/generate.py`). Where there is a study, its command compares each published
-cell with ours.
+This page lists every table, figure, metric, data set and algorithm of [the five papers](../papers.md), where it is implemented, the data it requires
+(`nlgauge data show NAME`), and its state. It is written from `papers/src/nlgauge_papers/inventory.toml` (`python docs/generate.py`). If an item has a study, its command compares each
+published cell with the recomputed value.
 
 """
 KIND = {
