@@ -106,8 +106,8 @@ adjust : {'first', 'style', 'none'}, default 'first'
     Effects to control for: presentation order (`first`), order and `style` (length, lists, headings, bold words), or
     `none`.
 probability : str, optional
-    Column with the sampling probability of each labeled output. Without it and `strata`, the labels are assumed to be
-    a simple random sample.
+    Column with the sampling probability of each labeled output. If neither `probability` nor `strata` is given, the
+    labels are assumed to be a simple random sample.
 strata : str, optional
     Column with the stratum from which each output was sampled.
 data : path, data frame, rows, Dataset, list of Datasets or Session

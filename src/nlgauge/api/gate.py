@@ -65,19 +65,21 @@ def gate(
     alpha: Annotated[float, Bounds(0, 1)] = 0.05,
     **choice: Unpack[ChoiceOptions],
 ) -> Table:
-    """Test the agreement of a judge, or the pass rate of outputs, against limits: passed, failed or undecided.
+    """Test a judge's agreement with human labels, or the pass rate of the outputs, against limits.
 
-    Exit codes: 0, all limits are passed; 1, at least one is failed after Holm correction; 3, undecided, and the table
-    gives the approximate number of labels needed; 2, usage or data error. With two results.json files, the later run
-    is compared with the earlier one: the gate fails if a metric has dropped significantly and by more than
-    `fail_drop`.
+    Each check passes, fails or is undecided. Exit codes: 0 = all checks pass; 1 = at least one check fails (after Holm
+    correction); 2 = usage or data error; 3 = undecided (the table gives the approximate number of labels needed).
+    With two results.json files, the later run is compared with the earlier one. The gate fails if a metric has dropped
+    significantly and by more than `fail_drop`.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Session
         A table of scores and labels, or the results.json of the later of two runs.
-    aspect, metrics : str or sequence of str, optional
-        Aspects and judges (`metrics`) to test; each judge must pass. Default: all.
+    aspect : str or sequence of str, optional
+        Aspects to test. Default: all.
+    metrics : str or sequence of str, optional
+        Judges to test; every judge must pass. Default: all.
     min : mapping or str, optional
         Minimum of each statistic, such as kappa=.6,tnr=.8: statistics of pass and fail verdicts (kappa, mcc,
         agreement, fail_recall or tnr, pass_recall or tpr, …), correlations (input/kendall=.4), and the human pass rate
@@ -85,36 +87,36 @@ def gate(
     against : path, data frame, rows, Dataset or Session, optional
         Data or results.json of an earlier run.
     max_drop : mapping or str, optional
-        Maximum drop of each agreement statistic since the earlier run, on the outputs of both runs, such as kappa=.05.
+        Maximum drop in each agreement statistic since the earlier run, such as kappa=.05, computed on the outputs that
+        both runs share.
     policy : path, optional
-        Policy file written by `analyze delegate`. Tests on new labels whether the judge's automatic verdicts keep the
-        error limit of the policy.
+        Policy file written by `analyze delegate`. The gate then tests on new labels whether the error rate of the
+        judge's automatic verdicts stays within the limit of the policy.
     looks : int, optional
         Number of planned looks, that is, runs of the gate on a growing set of labels or on new versions of the judge.
-        The error rates then hold over all looks. Default: one look.
+        The error rates are then controlled over all looks. Default: one look.
     allow_undecided : bool, default False
         Return exit code 0 instead of 3 if the gate is undecided.
     measure : str, optional
-        For two results.json files: expected gate measure of both runs, as a check.
+        For two results.json files: the gate measure that both runs must have; any other measure is an error.
     fail_drop : float, default 0.02
-        For two results.json files: largest drop that never fails.
+        For two results.json files: drops up to this size never fail the gate.
     alpha : float, default 0.05
-        For two results.json files: significance level of a drop, after Holm correction.
+        For two results.json files: significance level of the test for a drop, after Holm correction.
 
     Returns
     -------
     Table
-        One row per judge and limit; `facts["verdict"]` is 'failed' if one failed, else 'undecided' if one is, else
-        'passed', and `exit_code` is that of the command. `labels` is about how many would decide. Of two results.json,
-        one row per aspect and metric: old, new, change, p, and whether it fails.
+        One row per judge and limit; `labels` is the approximate number of labels needed for a decision.
+        `facts["verdict"]` is 'failed' if a check fails, otherwise 'undecided' if one is undecided, otherwise 'passed'.
+        For two results.json files, one row per aspect and metric: old and new value, change, p, and the verdict.
 
     Notes
     -----
-    A limit is passed where the 95% CI lies at or above it: a wrong pass needs an error on every limit, so their number
-    needs no correction (intersection-union test). A limit is failed where the CI lies below it after Holm's correction
-    over all limits, groups, aspects and judges that are checked together: the nominal rate at which any is failed where
-    none should be is 2.5%. With `looks`, the rates hold over all looks: the level of each look is 1 - .05 / looks
-    (Bonferroni). docs/gate.md has the simulated rates.
+    A check passes if the 95% CI lies at or above the limit. All checks must pass, so their number needs no correction
+    (intersection-union test). A check fails if the CI lies below the limit after Holm's correction over all checks: the
+    nominal family-wise rate of false failures is 2.5%. With `looks`, the error rates are controlled over all looks: the
+    level of each look is 1 - .05 / looks (Bonferroni). docs/gate.md gives the simulated rates.
 
     Examples
     --------
@@ -135,7 +137,7 @@ def gate(
 
     $ nlgauge gate log.csv --labels labels.csv --min pass_rate=.8   (the outputs, not the judge)
 
-    $ nlgauge gate next_week.csv --labels audit.csv --policy policy.json   (does the judge still keep its error limit?)
+    $ nlgauge gate next_week.csv --labels audit.csv --policy policy.json   (is the judge's error rate still within its limit?)
 
     $ nlgauge gate branch.results.json --against main.results.json --fail-drop .03
     """
@@ -170,7 +172,7 @@ def _hold_limits(
     looks: int | None,
     cuts: Mapping[str, float | None],
 ) -> Table:
-    """The table of all figures with their limits and verdicts."""
+    """Return the table of all statistics with their limits and verdicts."""
     check_request(limits, against, drops, looks)
     human_pass_from = cuts["human_pass_from"]
     earlier = _earlier(against, chosen) if drops else None
@@ -187,7 +189,8 @@ def _hold_limits(
     level = level_of_look(looks or 1)
     rows, notes = compute_rows(level)
     if not rows:
-        raise NeedsMissing(f"{chosen.data.name}: {', '.join({**limits, **drops})} cannot be computed.")
+        names = ", ".join({**limits, **drops})
+        raise NeedsMissing(f"{chosen.data.name}: cannot compute {names} for any judge; check the roles of the columns.")
     highs = {level: [row["high"] for row in rows]}
 
     def lies_below(at_level: float) -> Mask:
@@ -272,9 +275,7 @@ def _agreement(
 def _rows_without_value(
     chosen: Session, limits: Mapping[str, float], rows: list[Row], refused: list[Refusal]
 ) -> list[Row]:
-    """What was asked for and could not be computed is undecided: of judges that were named, and of those compared with
-    the limit elsewhere (in another group, on another aspect).
-    """
+    """Return undecided rows for requested statistics that could not be computed for a judge, group or aspect."""
     keys = [*chosen.columns, "metric", "aspect"]
     own, added = _own_aspects(chosen), list[Row]()
     for measure in (name for name in limits if name not in ESTIMATES):
@@ -379,7 +380,7 @@ def _changes(
 
 
 def _rows(chosen: Session, refused: list[Refusal], analysis: str, **options: Any) -> tuple[list[Row], list[str]]:
-    """The rows of an analysis, each judge on its own aspects, and its notes; `refused` gets why others are missing."""
+    """Return the rows and notes of an analysis, each judge on its own aspects; add missing results to `refused`."""
     tables, of_parts = chosen.ask(analysis, **options)
     refused += of_parts
     for table in tables:
@@ -410,7 +411,7 @@ class _Count(NamedTuple):
 
 
 def _counts(chosen: Session) -> dict[tuple[Any, ...], _Count]:
-    """(group, judge, aspect) → number of labeled rows, and number of these that the judge scored."""
+    """Return the numbers of labeled rows and of labeled rows with a score, by (group, judge, aspect)."""
     found = {}
     for part in chosen.parts:
         for aspect in chosen.aspects or part.data.aspects:
@@ -465,7 +466,7 @@ def _words(rows: list[Row], verdict: str, columns: list[str]) -> str:
 
 
 def _notes(rows: list[Row]) -> list[str]:
-    """What is behind estimates and the labels named."""
+    """Return notes on the method and on the sample sizes of the table."""
     notes = [
         f"{name}: {ESTIMATES[name]} of all outputs, from labels and the judge's scores of other outputs (PPI++)."
         for name in dict.fromkeys(r["measure"] for r in rows if r["measure"] in ESTIMATES)

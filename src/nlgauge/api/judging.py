@@ -110,7 +110,8 @@ def judge(
         in HealthBench, or one criterion per line), or 'data' where the rows of the data are items with a `criterion`.
         Items become parts of the outputs, and the total is the column `NAME-total`.
     test : float, default 0.45
-        With `prompts`: share of the inputs in the held-out part, if the data were not split by `nlgauge data split`.
+        With `prompts`: share of the inputs in the held-out test set, if the data were not split by
+        `nlgauge data split`.
     setting : str or sequence of str, optional
         Named setting of scale, draws and temperature, if the task defines settings (see `nlgauge list judges
         gao2025`), or 'all'.
@@ -126,13 +127,14 @@ def judge(
     rivals : int, optional
         Pairwise mode: number of opponents of each output. Default: all.
     structured : bool, default False
-        Request JSON by a schema, if the server supports it.
+        Request structured output (JSON that conforms to a schema), if the server supports it.
     references : bool, default False
         Also show the judge the references.
     name : str, optional
         Name of the judge in files, tables and reports. Default: model and aspect.
     fill : str, optional
-        'random' replaces unreadable ratings with random ones, as Gao et al. (2025) did. Default: they are missing.
+        'random' replaces unreadable ratings with random ones, as Gao et al. (2025) did. Default: unreadable ratings
+        are treated as missing.
     model : str, optional
         Name of the model at the endpoint. Default: NLGAUGE_MODEL.
     base_url : str, optional
@@ -201,7 +203,7 @@ def judge(
 
     $ nlgauge judge outputs.csv -j dialogue --scale 1-10 --draws 10 --model llama3 --base-url http://localhost:11434/v1
 
-    $ nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m   (ends with the agreement with humans)
+    $ nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m   (also reports the agreement with the human labels)
 
     $ nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
 

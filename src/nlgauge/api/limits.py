@@ -53,9 +53,8 @@ def read_limits(given: Limits, example: str) -> dict[str, float]:
             except NameUnknown:
                 names = [*FIGURES, *SYNONYMS, *ESTIMATES]
                 raise NameUnknown(
-                    f"measure '{name}' not found.{did_you_mean(name, names)} Measures: {', '.join(names)}, of a "
-                    "class such as "
-                    "recall:unsafe, or a correlation such as input/kendall."
+                    f"measure '{name}' not found.{did_you_mean(name, names)} Expected one of {', '.join(names)}, a "
+                    "per-class statistic such as recall:unsafe, or a correlation such as input/kendall."
                 ) from None
         try:
             limit = float(text)
@@ -100,7 +99,7 @@ def check_request(limits: Mapping[str, float], against: Any, drops: Mapping[str,
         raise NameUnknown("no limit found; expected one limit such as kappa=.6, or several such as kappa=.6,tnr=.8.")
     if bool(drops) != (against is not None):
         raise NeedsMissing(
-            "an earlier run requires a largest drop, and vice versa: "
+            "an earlier run requires a maximum drop, and a maximum drop requires an earlier run. Use both, for example "
             f"{option('against', 'old.results.json')} and {option('max_drop', 'kappa=.05')}."
         )
     if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):

@@ -1,13 +1,14 @@
-"""A command from a function: its signature gives the options with their types, its numpydoc text the help.
+"""Commands generated from functions: the signature gives the options with their types, the docstring gives the help.
 
 A parameter `human_pass_from: float | None = None` is the option `--human-pass-from`; its description in the docstring
-is its help. Parameters before the `*` are arguments, except `aspect` and `metrics`. What a function cannot get from a
+is its help, in which names of parameters appear as options (`as_options`). Parameters before the `*` are arguments, except `aspect` and `metrics`. What a function cannot get from a
 command line (a progress bar, a question to the person who types) is given to it by name: see `PROVIDED`.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,11 @@ from nlgauge.types import Bounds
 SHORT = {"out": "-o", "format": "-f", "metrics": "-m", "judge": "-j"}
 DATA, OWN, SHARED, OUT = "data", "Options", "Data selection", "Output"
 LONGEST_REASON = 400  # characters
+# In descriptions: a sentence that applies only to Python, and the name of a parameter, with or without a value.
+PYTHON_ONLY = re.compile(r" ?\bIn Python, [^.]*(?:\.\w[^.]*)*\.(?=\s|$)")
+PARAMETER = re.compile(
+    r"`(?P<name>[a-z]\w*)(?:=(?P<value>[\w.+-]+))?`|(?<![\w`,('])(?P<bare>[a-z]\w*)=(?P<set>\w+)(?![\w,])"
+)
 SHARED_NAMES = get_type_hints(ChoiceOptions)
 FORMAT = Annotated[
     str, typer.Option("--format", "-f", help=f"Output format: table, {', '.join(FORMATS)}.", rich_help_panel=OUT)
@@ -47,7 +53,10 @@ WRITE = Annotated[
 FIGURE = Annotated[
     str | None,
     typer.Option(
-        "--figure", help="Your own figure for -o, as my.py@ANALYSIS; the file is executed.", rich_help_panel=OUT
+        "--figure",
+        help="Custom figure for -o, given as my.py@ANALYSIS: the Python file with the function that draws the figure, and "
+        "the analysis for which it is registered. The file is executed.",
+        rich_help_panel=OUT,
     ),
 ]
 
@@ -76,10 +85,12 @@ class Option:
     """One parameter of a function as an option or an argument of its command."""
 
     def __init__(self, parameter: inspect.Parameter, hint: Any, help: str, panel: str) -> None:
-        self.name, self.help, self.panel = parameter.name, help, panel
+        self.name, self.panel = parameter.name, panel
+        self.description = self.help = help  # for Python; `options_of` changes the help for the command line
         self.default = parameter.default
         self.argument = parameter.kind is parameter.POSITIONAL_OR_KEYWORD and self.name not in ("aspect", "metrics")
         self.type, self.convert, self.more = reading_of(hint)
+        self.choices = self.more.get("metavar", "").strip("[]").split("|")
 
     def read(self, value: Any) -> Any:
         """Return the value for the function; an error names the option."""
@@ -198,7 +209,8 @@ def options_of(function: Callable[..., Any]) -> list[Option]:
     """Return the options of a function: its own ones first, then those that it shares with others."""
     told = descriptions(function.__doc__ or "")
     signature = inspect.signature(function, eval_str=True)
-    own, shared = [], []
+    own: list[Option] = []
+    shared: list[Option] = []
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
             if get_origin(parameter.annotation) is Unpack:
@@ -207,7 +219,30 @@ def options_of(function: Callable[..., Any]) -> list[Option]:
         elif parameter.name not in PROVIDED:
             panel = SHARED if parameter.name in ("aspect", "metrics") else OUT if parameter.name == "out" else OWN
             own.append(Option(parameter, parameter.annotation, told.get(parameter.name, ""), panel))
-    return [*own, *shared]
+    options = [*own, *shared]
+    names = {option.name: option for option in options}
+    for option in options:
+        option.help = as_options(option.help, names, option.choices)
+    return options
+
+
+def as_options(text: str, options: Mapping[str, Option], choices: Sequence[str] = ()) -> str:
+    """Return a description for the command line: without sentences on Python, and with options instead of parameters.
+
+    A parameter is recognized in backquotes (`fail_drop`) and before a value (part=ranks). `choices` are values of the
+    option itself, which may have the name of another option.
+    """
+    text = PYTHON_ONLY.sub("", text)
+
+    def flag(match: re.Match[str]) -> str:
+        name = match["name"] or match["bare"]
+        option = options.get(name)
+        if option is None or option.argument or name in choices:
+            return match[0]
+        written_flag = " ".join(filter(None, [option.flags()[0].partition("/")[0], match["value"] or match["set"]]))
+        return f"`{written_flag}`"
+
+    return PARAMETER.sub(flag, text)
 
 
 def shared_options(fields: type, hidden: set[str]) -> list[Option]:
@@ -231,7 +266,8 @@ def help_of(function: Callable[..., Any]) -> str:
     """Return the help of a command: the docstring before `Parameters`, its notes, and its shell examples."""
     text = inspect.cleandoc(function.__doc__ or "")
     parts = sections(text)
-    blocks = [" ".join(block.split()).replace("[", "\\[") for block in parts[""].split("\n\n")]
+    options = {option.name: option for option in options_of(function)}
+    blocks = [as_options(" ".join(block.split()), options).replace("[", "\\[") for block in parts[""].split("\n\n")]
     if examples := shell_examples(text):
         blocks += ["[bold]Examples[/bold]", *(f"  {line}".replace("[", "\\[") for line in examples)]
     return "\n\n".join(blocks)

@@ -167,7 +167,7 @@ def schema_of(option: Option) -> dict[str, Any]:
         return {"type": "string", "description": "Path of a file or folder of outputs, judgments and scores."}
     words = option.more.get("metavar", "")
     kind = {"type": "string", "enum": words.strip("[]").split("|")} if words else {"type": json_type(option.type)}
-    return {**kind, "description": " ".join(option.help.replace("\\[", "[").split())}
+    return {**kind, "description": " ".join(option.description.replace("\\[", "[").split())}
 
 
 def json_type(kind: Any) -> str:

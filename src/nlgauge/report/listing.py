@@ -42,7 +42,7 @@ def formats() -> Table:
 def available(
     what: str = "metrics", names: Names = None, *, needs: Names = None, family: str | None = None, long: bool = False
 ) -> Table | str:
-    """List metrics, measures, analyses, figures, readers, judges, the environment, and texts for agents.
+    """List metrics, measures, analyses, figures, file readers or judges; show the environment or a guide for AI agents.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Prediction-powered estimates: human ratings of all outputs from few labels and a judge's scores."""
+"""Prediction-powered estimates: mean human ratings of all outputs from a small labeled sample and a judge's scores."""

@@ -1,4 +1,4 @@
-"""Prediction-powered estimates of the mean human rating or pass rate, from few labels and a judge's scores."""
+"""Prediction-powered estimates of the mean human rating or pass rate from a small labeled sample."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ def estimate(
     margin: float | None = None,
     level: float = 0.95,
 ) -> Table:
-    """Estimate the mean human rating or pass rate of each system from few labels and a judge's scores.
+    """Estimate the mean human rating or pass rate of each system from a small labeled sample and a judge's scores.
 
-    `metrics` selects the judge; several judges are combined into one prediction.
+    The method is prediction-powered inference. `metrics` selects the judge. Several judges are combined into one prediction.
 
     Parameters
     ----------
     method : {'ppi++', 'ppi', 'labels'}, default 'ppi++'
         Estimator for part=differences and part=ranks: `ppi++` or `ppi` (prediction-powered inference), or `labels`
-        (the labels only).
+        (human labels only).
     part : {'means', 'differences', 'ranks'}, default 'means'
         What to estimate: `means` of the systems, their `differences`, or their `ranks`. Intervals of differences and
         ranks are simultaneous.

@@ -1,4 +1,4 @@
-"""Agreement of a metric with human ratings over all outputs, estimated from few labels."""
+"""Agreement of a metric with human ratings over all outputs, estimated from a small labeled sample."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sparse_agreement(
     strata: str | None = None,
     level: float = 0.95,
 ) -> Table:
-    """Estimate the agreement of metrics with human ratings over all outputs from few labels.
+    """Estimate the agreement of metrics with human ratings over all outputs from a small labeled sample.
 
     Returns
     -------

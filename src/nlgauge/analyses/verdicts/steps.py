@@ -108,7 +108,11 @@ def _of_parts(parts: OutputParts, judge: str, level: float) -> dict[str, Figure]
     z, x = parts.human[both] > 0.5, parts.judges[judge][both] > 0.5
     units = parts.clusters[parts.outputs[both]]
     if not len(z):
-        raise NeedsMissing(f"no part has a human verdict and one of {judge}.", code="no_scores_of_rated", metric=judge)
+        raise NeedsMissing(
+            f"no step has both a human verdict and a verdict of {judge}; check the column roles.",
+            code="no_scores_of_rated",
+            metric=judge,
+        )
     usual = z.mean() >= 0.5
     return {
         "part_agreement": _share(z == x, units, level),
