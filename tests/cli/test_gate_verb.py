@@ -317,7 +317,7 @@ def test_labels_that_do_not_stand_for_all_decide_nothing(tmp_path: Path) -> None
 def test_an_earlier_run_and_a_drop_belong_together(tmp_path: Path) -> None:
     path = answers(tmp_path, 100, 0.9)
     for options in ({"against": path}, {"max_drop": "kappa=.1"}):
-        with pytest.raises(NeedsMissing, match="and vice versa"):
+        with pytest.raises(NeedsMissing, match="must be given together"):
             ng.gate(path, min="kappa=.1", metrics="judge", **options)
     with pytest.raises(NameUnknown, match="no limit found"):
         ng.gate(path)

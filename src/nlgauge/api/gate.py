@@ -137,7 +137,7 @@ def gate(
 
     $ nlgauge gate log.csv --labels labels.csv --min pass_rate=.8   (the outputs, not the judge)
 
-    $ nlgauge gate next_week.csv --labels audit.csv --policy policy.json   (is the judge's error rate still within its limit?)
+    $ nlgauge gate new.csv --labels audit.csv --policy policy.json   (is the judge's error rate still within its limit?)
 
     $ nlgauge gate branch.results.json --against main.results.json --fail-drop .03
     """

@@ -203,7 +203,7 @@ def judge(
 
     $ nlgauge judge outputs.csv -j dialogue --scale 1-10 --draws 10 --model llama3 --base-url http://localhost:11434/v1
 
-    $ nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m   (also reports the agreement with the human labels)
+    $ nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m   (also reports agreement with labels)
 
     $ nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
 

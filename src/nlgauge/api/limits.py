@@ -99,7 +99,7 @@ def check_request(limits: Mapping[str, float], against: Any, drops: Mapping[str,
         raise NameUnknown("no limit found; expected one limit such as kappa=.6, or several such as kappa=.6,tnr=.8.")
     if bool(drops) != (against is not None):
         raise NeedsMissing(
-            "an earlier run requires a maximum drop, and a maximum drop requires an earlier run. Use both, for example "
+            "an earlier run and a maximum drop must be given together, for example "
             f"{option('against', 'old.results.json')} and {option('max_drop', 'kappa=.05')}."
         )
     if looks is not None and (isinstance(looks, bool) or not isinstance(looks, int) or looks < 1):

@@ -1,8 +1,9 @@
 """Commands generated from functions: the signature gives the options with their types, the docstring gives the help.
 
 A parameter `human_pass_from: float | None = None` is the option `--human-pass-from`; its description in the docstring
-is its help, in which names of parameters appear as options (`as_options`). Parameters before the `*` are arguments, except `aspect` and `metrics`. What a function cannot get from a
-command line (a progress bar, a question to the person who types) is given to it by name: see `PROVIDED`.
+is its help, in which names of parameters appear as options (`as_options`). Parameters before the `*` are arguments,
+except `aspect` and `metrics`. Parameters that cannot be given on a command line, such as a progress bar, are filled in
+by name (`PROVIDED`).
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ FIGURE = Annotated[
     str | None,
     typer.Option(
         "--figure",
-        help="Custom figure for -o, given as my.py@ANALYSIS: the Python file with the function that draws the figure, and "
-        "the analysis for which it is registered. The file is executed.",
+        help="Custom figure for -o, given as my.py@ANALYSIS: the Python file with the function that draws the figure, "
+        "and the analysis for which it is registered. The file is executed.",
         rich_help_panel=OUT,
     ),
 ]

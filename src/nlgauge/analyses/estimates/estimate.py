@@ -69,7 +69,8 @@ def estimate(
 ) -> Table:
     """Estimate the mean human rating or pass rate of each system from a small labeled sample and a judge's scores.
 
-    The method is prediction-powered inference. `metrics` selects the judge. Several judges are combined into one prediction.
+    The method is prediction-powered inference. `metrics` selects the judge. Several judges are combined into one
+    prediction.
 
     Parameters
     ----------
