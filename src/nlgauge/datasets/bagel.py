@@ -78,7 +78,7 @@ def individual(folder: Path, entry: Entry) -> Dataset:
 
 
 def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> pl.DataFrame:
-    """The rows of one data set with references and UniEval scores, where those files are there."""
+    """Return the rows of one data set with references and UniEval scores, if these files are available."""
     mr = pl.col("mr")
     occurrence = pl.int_range(pl.len()).over("mr", "system") + 1
     part = part.with_columns((mr.rank("dense").over("dataset")).alias("number"), occurrence.alias("occurrence"))
@@ -112,7 +112,7 @@ def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> p
 
 
 def _aligned_records(path: Path, part: pl.DataFrame, quality: str, notes: list[str]) -> list[Record]:
-    """Records in the order of the medians; their ratings are compared row by row."""
+    """Return the records in the order of the medians; their ratings are compared row by row."""
     if not path.is_file():
         notes.append(f"{path.name} is missing: its texts or scores are left out")
         return []

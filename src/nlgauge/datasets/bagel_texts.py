@@ -45,7 +45,7 @@ def prepared(frame: pl.DataFrame, texts: Texts, references: Which) -> pl.DataFra
 
 
 def delexicalized(output: str, references: list[str], source: str, bagel: bool, lols: bool) -> list[str]:
-    """The output, then its references, lower-cased, with X for names."""
+    """Return the output and then its references, lower-cased, with X for names."""
     if bagel:
         return [joined(text).lower() for text in (output, *references)]
     delexicalized_texts = [_with_x(text, source) for text in (output, *references)]
@@ -56,7 +56,7 @@ def delexicalized(output: str, references: list[str], source: str, bagel: bool, 
 
 
 def _with_x(text: str, source: str) -> str:
-    """`You want a hotel in fort mason ?` -> `You want a hotel in X ?`."""
+    """Replace names by X: `You want a hotel in fort mason ?` becomes `You want a hotel in X ?`."""
     values = {v for slot, v in re.findall(r"(\w+)='([^']*)'", source) if slot in SLOTS and v != "X"}
     for value in sorted(values, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "X", text, flags=re.IGNORECASE)
@@ -64,7 +64,8 @@ def _with_x(text: str, source: str) -> str:
 
 
 def glued(text: str) -> str:
-    """
+    """Remove the blanks before punctuation.
+
     >>> glued("X has internet .")
     'X has internet.'
     """
@@ -72,7 +73,8 @@ def glued(text: str) -> str:
 
 
 def joined(text: str) -> str:
-    """
+    """Join contractions and punctuation to the words before them.
+
     >>> joined("it 's X , is n't it ?")
     "it's X, isn't it?"
     """
@@ -80,7 +82,7 @@ def joined(text: str) -> str:
 
 
 def tokenized(text: str) -> str:
-    """Tokens with a blank between, without punctuation.
+    """Join the tokens of a text with blanks, without punctuation.
 
     >>> tokenized("there is no x, but x.")
     'there is no x but x.'

@@ -36,7 +36,8 @@ class Origin:
 
     @classmethod
     def parse(cls, text: str) -> Origin:
-        """
+        """Parse a repository, commit and path.
+
         >>> Origin.parse("W4ngatang/qags@47798e9 data/mturk_xsum.jsonl").commit
         '47798e9'
         """

@@ -157,7 +157,7 @@ def _numbered(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
 
 def _averaged(frame: pl.DataFrame, metrics: list[str]) -> tuple[pl.DataFrame, str]:
-    """One value per output; the mean if the rows of its annotators differ slightly."""
+    """Return one value per output; the mean if the rows of its annotators differ slightly."""
     rows = numbers(frame, metrics)
     values = rows.group_by(KEY, maintain_order=True)
     spread = values.agg((pl.col(metrics).max() - pl.col(metrics).min()) > 1e-9 * pl.col(metrics).abs().max())

@@ -22,7 +22,9 @@ CRITERIA = {
 
 
 def load(folder: Path, entry: Entry, judges: bool = False) -> Dataset:
-    """`judges` adds the 140 columns of LLM judges (5 models × 4 prompts × 7), what has no score read as missing."""
+    """Load HANNA; `judges` adds the 140 columns of LLM judges (5 models × 4 prompts × 7), with values that are not
+    scores as missing.
+    """
     frame = parquet_table(folder / entry.files[0].path)
     frame = frame.with_columns(pl.col("model").alias("system"), pl.col("prompt_idx").cast(pl.String).alias("input"))
     columns = frame.columns
@@ -50,8 +52,11 @@ def load(folder: Path, entry: Entry, judges: bool = False) -> Dataset:
 
 
 def _judges(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """The release codes a reply without a score as -1 and then averages replies: below 0 a value is no score.
-    Where one of the six criteria is missing their average AVG is missing too."""
+    """Return the scores of the LLM judges with missing values.
+
+    The release codes a reply without a score as -1 and then averages replies, so a value below 0 is not a score. If one
+    of the six criteria is missing, their average AVG is missing, too.
+    """
     llms = frame.columns[2:]
     missing = sum(int((frame[c] < 0).sum()) for c in llms)
     notes.append(

@@ -29,7 +29,9 @@ def openmeva(folder: Path, entry: Entry) -> Dataset:
 
 
 def mans(folder: Path, entry: Entry) -> Dataset:
-    """OpenMEVA's own file: one object, a prompt each, the stories of the systems with their single ratings below it."""
+    """Load the original file of OpenMEVA: one object with an entry per prompt, which contains the stories of the
+    systems with their individual ratings.
+    """
     (stories,) = records(folder / entry.files[0].path)
     rows = [
         {"id": number, **story, "system": system, **written}
@@ -99,7 +101,7 @@ def newsroom(folder: Path, entry: Entry) -> Dataset:
 
 
 def ctrleval(folder: Path, entry: Entry) -> Dataset:
-    """Which of the four systems wrote a text is not published."""
+    """Load CtrlEval, which does not publish which of the four systems wrote a text."""
     rows = records(folder / entry.files[0].path)
     table = samples(rows, system=lambda r: "unknown", input="row", output="text", source="prefix", control="attribute")
     notes = [entry.notes[0][0].lower() + entry.notes[0][1:].removesuffix(".")]
@@ -175,7 +177,9 @@ def _triples(triples: list[list[object]] | None) -> str | None:
 
 
 def mlqe(folder: Path, entry: Entry) -> Dataset:
-    """The language pair is the system, as in colombo2023: pairs share the numbers of inputs, not the texts."""
+    """Load MLQE with the language pair as the system, as in colombo2023: pairs share the numbers of inputs, not the
+    texts.
+    """
     rows = [
         {**r, "pair": Path(f.path).name.removesuffix(".jsonl.gz")[-5:], "number": number}
         for f in entry.files

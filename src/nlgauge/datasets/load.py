@@ -65,7 +65,7 @@ def _or_published_set(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
 
 
 def _load_published(set_name: str, options: dict[str, Any]) -> Dataset:
-    """A published set; only what may be declared of any data set is."""
+    """Load a published data set; only options that apply to all data sets are allowed."""
     if any(options.get(word) for word in ("columns", *ROLES) if word not in ("repeats", *OF_ALL)):
         raise DataError(f"{set_name}: a published set knows its columns; name none.")
     name, labels = options.pop("name", None), options.pop("labels", None)
@@ -81,7 +81,7 @@ load = _or_published_set(files.load)
 
 
 def _with_options_of(read: Callable[P, Dataset]) -> Callable[[Callable[..., Table]], Callable[P, Table]]:
-    """`check` takes what `load` takes: the same signature, for readers and type checkers."""
+    """Give `check` the same signature as `load`, for readers and type checkers."""
 
     def typed(function: Callable[..., Table]) -> Callable[P, Table]:
         same = inspect.signature(read)

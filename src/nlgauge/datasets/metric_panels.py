@@ -53,7 +53,7 @@ def _text(value: object) -> str | None:
 
 
 def _flat(given: Mapping[str, Any]) -> list[tuple[str, float | None]]:
-    """Scores by name; a list of replies as numbered columns."""
+    """Return scores by name; a list of replies becomes numbered columns."""
     pairs: list[tuple[str, float | None]] = []
     for name, value in given.items():
         if isinstance(value, list):

@@ -99,7 +99,7 @@ def describe(name: str, *, mirror: str | Path | None = None) -> CommandOutput:
 
 
 def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
-    """Facts about one data set: content, source, and missing parts."""
+    """Return facts about one data set: content, source, and missing parts."""
     return [
         ("set", f"{e.name}: {e.title}"),
         ("task", e.task),
@@ -172,7 +172,7 @@ def get_set(
 
 
 def _answer_get(name: str, *, to: str | Path | None = None, **options: Any) -> CommandOutput:
-    """The files of a set, its license and citation, for the command; an incomplete set is an error."""
+    """Return the files of a set, its license and citation for the command; an incomplete set is an error."""
     done = get_set(name, to=to, **options)
     rows: list[Row] = [{"file": str(path), "state": how} for path, how in done.items()]
     table = Table("nlgauge data-get", rows, kind="data-get")
@@ -188,7 +188,7 @@ get_set.answer = _answer_get  # type: ignore[attr-defined]  # shown by the comma
 
 
 def not_downloadable(name: str, done: dict[Path, str], folder: Path) -> str:
-    """Why a requested set is incomplete; empty if it is complete."""
+    """Explain why a requested set is incomplete; empty if it is complete."""
     chosen = entry(name)
     refused = [f for f in chosen.needed if done[folder / f.path] == NOT_DOWNLOADABLE]
     if not refused:
@@ -206,7 +206,7 @@ NOT_DOWNLOADABLE = "not downloadable"
 
 
 def _there(target: Path, f: File) -> bool:
-    """Whether the file is present with the expected content."""
+    """Return whether the file is present with the expected content."""
     path = stored(target)
     if f.sha256 and is_whole(path, f.size, f.sha256):
         return True
@@ -216,7 +216,7 @@ def _there(target: Path, f: File) -> bool:
 
 
 def _state(f: File, folder: Path, mirror: Path | None, progress: Tell | None) -> str:
-    """How a file was obtained; a failure is a state, too, so that the other files are still downloaded."""
+    """Return how a file was obtained; a failure is also a state, so that the other files are still downloaded."""
     try:
         return _get_file(f, folder, mirror, progress)
     except NlgaugeError as error:

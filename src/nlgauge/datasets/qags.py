@@ -14,7 +14,9 @@ from nlgauge.errors import DataError
 
 
 def load(folder: Path, entry: Entry, system: str) -> Dataset:
-    """`consistency` is what the papers correlate with; `consistency (worker)` keeps the single workers."""
+    """Load QAGS; `consistency` is the aspect with which the papers correlate, and `consistency (worker)` has the
+    individual workers.
+    """
     path, predicted = (folder / f.path for f in entry.files)
     judged = QagsReader.read(path)
     named = pl.lit(system).alias("system")

@@ -19,7 +19,7 @@ Judgement = tuple[str, str, str, str, list[tuple[str, str, float]]]  # rater, MR
 
 
 def load(folder: Path, entry: Entry, method: str, setup: int) -> Dataset:
-    """In setup 1, annotators rated all aspects together; in setup 2, different annotators rated one aspect each."""
+    """Load RankME; annotators rated all aspects together in setup 1, and one aspect each in setup 2."""
     judged = list(_judgements(folder / "rankme", METHODS[method], setup))
     texts: dict[tuple[str, str], tuple[str, str]] = {}
     long: list[tuple[str, str, str, str, float]] = []
@@ -67,7 +67,7 @@ def _values(row: dict[str, Any], aspect: str, short: str) -> list[tuple[str, str
 
 
 def _mr_numbers(path: Path) -> dict[str, str]:
-    """MR text to MR number; one file of the release lacks the number."""
+    """Map the text of each meaning representation to its number, because one file of the release lacks the numbers."""
     return {row["mr"].strip(): row["mr_id"] for row in csv_table(path).iter_rows(named=True)}
 
 

@@ -15,7 +15,9 @@ HUMAN, VOTES = "litepyramid_recall", "SCU recall (vote)"
 
 
 def load(folder: Path, entry: Entry) -> Dataset:
-    """`bart_out` is in both releases, extractive and abstractive, with the same texts: it counts once."""
+    """Load REALSumm; `bart_out` is in both releases, extractive and abstractive, with the same
+    texts, and counts once.
+    """
     outputs, documents, votes = (folder / f.path for f in entry.files[:3])
     every = records(outputs)
     first: dict[tuple[str, str], Record] = {}
@@ -43,7 +45,9 @@ def load(folder: Path, entry: Entry) -> Dataset:
 
 
 def _votes(rows: list[Record]) -> Iterator[tuple[Any, ...]]:
-    """Each worker's share of the content units found in a summary; workers are anonymous, so numbered."""
+    """Yield each worker's proportion of content units found in a summary; workers are anonymous and
+    therefore numbered.
+    """
     seen: dict[tuple[str, str], int] = {}
     for r in rows:
         if (r["folder"], r["summaryId"]) == ("ext", "bart_out"):
@@ -54,5 +58,5 @@ def _votes(rows: list[Record]) -> Iterator[tuple[Any, ...]]:
 
 
 def _plain(text: str) -> str:
-    """Without the sentence marks <t> … </t> of the release."""
+    """Remove the sentence marks <t> … </t> of the release."""
     return re.sub(r"\s*</?t>\s*", " ", text).strip()

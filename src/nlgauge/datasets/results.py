@@ -61,7 +61,7 @@ def named_alike(runs: Sequence[Dataset]) -> list[Dataset]:
 
 
 def _renamed(run: Dataset, name: str) -> Dataset:
-    """The data of a single system under another name."""
+    """Rename the system of data with a single system."""
     frames = {field: getattr(run, field) for field in ("samples", "ratings", "scores", "failures", "spans")}
     return replace(run, **{field: f.with_columns(pl.lit(name).alias("system")) for field, f in frames.items()})
 
@@ -73,7 +73,7 @@ def write_results(path: Path, results: dict[str, Any]) -> Path:
 
 
 def read_results(path: Path) -> dict[str, Any]:
-    """A results file, checked; every complaint names it."""
+    """Read and check a results file; every error names the file."""
     try:
         found: dict[str, Any] = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
@@ -103,7 +103,7 @@ def read_results(path: Path) -> dict[str, Any]:
 
 
 def is_results(path: Path) -> bool:
-    """Whether a .json file is the results of a run, of this or another version, and not data."""
+    """Return whether a .json file contains the results of a run (of this or another version) and not data."""
     if path.name.endswith(".results.json"):
         return True
     with path.open(encoding="utf-8", errors="replace") as file:

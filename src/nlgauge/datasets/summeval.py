@@ -18,8 +18,11 @@ ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 
 
 def load(folder: Path, entry: Entry, judges: bool = False, tokenized: bool = False) -> Dataset:
-    """`judges` adds the parsed scores of LLM judges as metrics such as `gpt-4-0314/rts/coherence`;
-    `tokenized` gives the re-tokenized, re-cased texts of the BARTScore repository, not the original ones."""
+    """Load SummEval.
+
+    `judges` adds the parsed scores of LLM judges as metrics such as `gpt-4-0314/rts/coherence`. `tokenized` gives the
+    re-tokenized, re-cased texts of the BARTScore repository instead of the original ones.
+    """
     outputs, original, crowd, retokenized, replies = (folder / f.path for f in entry.files)
     notes = ["the extractive M0, M1, M2, M5 have only mean expert ratings, no individual ratings"]
     rows = records(outputs)
@@ -61,7 +64,7 @@ def scored(folder: Path, entry: Entry) -> Dataset:
 
 
 def ctc_scores(folder: Path, entry: Entry) -> Dataset:
-    """The authors' scores of CTC, one column per aspect and model, such as `relevance_disc_cnndm`."""
+    """Load the published CTC scores, one column per aspect and model, such as `relevance_disc_cnndm`."""
     parts: list[tuple[str, list[Record]]] = [
         (Path(f.path).name.removeprefix("summeval_").partition("_ctc")[0], records(folder / f.path))
         for f in entry.files
@@ -84,7 +87,7 @@ def ctc_scores(folder: Path, entry: Entry) -> Dataset:
 
 
 def _numbers(given: Record, path: str = "") -> Iterator[tuple[str, float]]:
-    """The scores of a line by their paths; SUPERT's are in lists of one."""
+    """Yield the scores of a line by their paths; the scores of SUPERT are in lists with one element."""
     for name, value in given.items():
         if not path and not name.startswith("metric_scores_"):
             continue

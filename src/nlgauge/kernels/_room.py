@@ -45,7 +45,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _viewed(argument: Any) -> Any:
-    """Arrays, also those in tuples, as memory views."""
+    """Return arrays, also those in tuples, as memory views."""
     if isinstance(argument, tuple):
         return tuple(map(_viewed, argument))
     return memoryview(argument) if isinstance(argument, np.ndarray) else argument
@@ -68,6 +68,6 @@ def two_ways(*shape: int) -> tuple[memoryview, memoryview]:
 
 
 def array(room: Any) -> Any:
-    """The NumPy array of a memory view, compiled or Python's; numbers of 64 bits are NumPy's own int64."""
+    """Return a memory view (compiled or of Python) as a NumPy array; 64-bit integers become NumPy's own int64."""
     found = np.asarray(room)
     return found.view(np.int64) if found.dtype.char == "q" else found

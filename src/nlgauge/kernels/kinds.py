@@ -57,7 +57,8 @@ def tally(words: cython.const[cython.ulonglong][::1], members: Places, size: Int
 
 @kernel
 def ordinal(counts: cython.const[cython.double][:, ::1], start: Places, code: Places, values: Int):
-    """Sums of Krippendorff's alpha for mid-ranks, for each row of counts: observed and expected disagreement.
+    """Compute the sums of Krippendorff's alpha for mid-ranks, for each row of counts: observed and expected
+    disagreement.
 
     Kind k has the ratings code[start[k]:start[k + 1]]; kinds of one size should follow each other. Mid-ranks are halves
     of whole numbers, so sums of them are exact.

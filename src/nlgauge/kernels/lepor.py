@@ -32,7 +32,7 @@ def _index(ids: Tokens, first: Int, n: Int, head: Ids, after: Ids) -> cython.voi
 @cython.nogil
 @cython.exceptval(check=False)
 def _same_neighbors(ids: Tokens, h: Int, i: Int, m: Int, r: Int, j: Int, n: Int, window: Int) -> cython.bint:
-    """Whether places i and j have equal neighbors at the same offset."""
+    """Return whether positions i and j have equal neighbors at the same offset."""
     cython.declare(k=Int)
     for k in range(-window, window + 1):
         if k != 0 and 0 <= i + k < m and 0 <= j + k < n and ids[h + i + k] == ids[r + j + k]:
@@ -42,7 +42,7 @@ def _same_neighbors(ids: Tokens, h: Int, i: Int, m: Int, r: Int, j: Int, n: Int,
 
 @kernel
 def positions(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, window: Int, kinds: Int):
-    """Aligned words and the sum of their position differences, of each pair.
+    """Count the aligned words of each pair, and sum their position differences.
 
     A word of the output, from left to right, is aligned with a free equal word of the reference: one with an equal
     neighbor at the same offset within `window` words before one without, then the nearest, then the first.
@@ -93,7 +93,7 @@ def positions(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference
 
 @kernel
 def fragments(ids: Tokens, begin: Texts, length: Texts, output: Texts, source: Texts, kinds: Int):
-    """Words of the output in fragments copied from the source, and the sum of squared fragment lengths.
+    """Count the words of the output in fragments copied from the source, and sum the squared fragment lengths.
 
     The greedy procedure of Grusky et al. (2018), figure 2: at each word of the output the longest match, where a match
     that was read is skipped in the source.

@@ -65,7 +65,7 @@ def long_overlaps(
     by_pair: Found,
     by_sample: Found,
 ):
-    """As `block_overlaps`: fill in the samples whose output has more than `long` tokens."""
+    """Fill in the samples whose output has more than `long` tokens, with the same result as `block_overlaps`."""
     cython.declare(s=Int, p=Int)
     longest: Int = 1
     most: Int = 1
@@ -156,7 +156,9 @@ def _sample(
 @cython.nogil
 @cython.exceptval(check=False)
 def _number_output(m: Int, k: Int, mask: Int, room: OverlapRoom) -> Int:
-    """Number the n-grams of the output by those of their parts and count them; gives how many kinds there are."""
+    """Number the n-grams of the output by those of their parts and count them; return the number of
+    distinct n-grams.
+    """
     cython.declare(i=Int)
     kinds: Int = 0
     for i in range(m - k):
@@ -189,7 +191,7 @@ def _number_output(m: Int, k: Int, mask: Int, room: OverlapRoom) -> Int:
 @cython.nogil
 @cython.exceptval(check=False)
 def _hits(place: Int, size: Int, k: Int, mask: Int, room: OverlapRoom) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """The matches of one reference, and those beyond what references before it have."""
+    """Count the matches of one reference, and those beyond the matches of earlier references."""
     cython.declare(j=Int)
     hits: Int = 0
     together: Int = 0

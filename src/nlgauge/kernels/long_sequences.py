@@ -68,7 +68,10 @@ def long_alignments(ids: Tokens, rest: Rest, alone: Texts, kinds: Int, edits: cy
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _lcs_word(ids: Tokens, other: Int, n: Int, bits: Words, carry: Bytes, size: Int) -> Int:
-    """Hyyrö (2004): the bits that are 0 in the end are where the last row of the table rises; gives how many."""
+    """Compute the LCS by the algorithm of Hyyrö (2004).
+
+    The bits that are 0 in the end mark where the last row of the table increases; their number is returned.
+    """
     cython.declare(j=Int)
     v: Word = ALL
     for j in range(n):
@@ -87,7 +90,10 @@ def _lcs_word(ids: Tokens, other: Int, n: Int, bits: Words, carry: Bytes, size: 
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _edit_word(ids: Tokens, other: Int, n: Int, bits: Words, up: Bytes, down: Bytes, last: Int) -> cython.void:
-    """Myers (1999) in Hyyrö's blocks; `up` and `down`: whether the row above, then the last one, rises or falls."""
+    """Compute one word of bits of the edit distance by the algorithm of Myers (1999) in Hyyrö's blocks.
+
+    `up` and `down` say whether the row above increases or decreases, and are overwritten with those of the last row.
+    """
     cython.declare(j=Int)
     p: Word = ALL
     q: Word = 0

@@ -42,7 +42,7 @@ WIDTH = 40
 @cython.nogil
 @cython.exceptval(check=False)
 def _shared(a: Int, b: Int, sets: Texts, sets_at: Texts, sieve: Sieve) -> cython.bint:
-    """Whether two words have a synset in common; the sieve answers most times."""
+    """Return whether two words have a synset in common; the bit filter decides most cases."""
     if sieve[a] & sieve[b] == 0:
         return False
     i: Int = sets_at[a]
@@ -75,9 +75,10 @@ def _candidates(
     kind: Longs,
     gain: Longs,
 ) -> cython.bint:
-    """Matches of each reference word, `place[at[j]:at[j + 1]]` in the output: exact, then stem, then synonym.
+    """Collect the matches of each reference word, `place[at[j]:at[j + 1]]` in the output: exact, then stem, then
+    synonym.
 
-    False if there is no room for all of them.
+    Return False if the buffers are too small for all matches.
     """
     cython.declare(i=Int, j=Int, stage=Int)
     n: Int = 0
@@ -114,7 +115,7 @@ def _candidates(
 @cython.nogil
 @cython.exceptval(check=False)
 def _key(gain: cython.longlong, chunks: cython.longlong, distance: cython.longlong) -> cython.longlong:
-    """Smaller is better: more gain, fewer chunks, shorter distance."""
+    """Return the sort key of a path; smaller is better: more gain, then fewer chunks, then a shorter distance."""
     left: cython.longlong = 262143 - gain
     return (left << 45) | (chunks << 28) | (distance if distance < 268435455 else 268435455)
 
@@ -144,7 +145,7 @@ def _slot(keys: Pairs, slots: Pairs, side: Int, n: Int, key: cython.longlong) ->
 def _sure(
     nh: Int, nr: Int, at: Longs, span: Texts, place: Texts, width: Texts, over: Ids, under: Ids, sure: Ids
 ) -> cython.void:
-    """Reference words j whose only match, of `at[j]:at[j + 1]`, has the words on both sides for itself."""
+    """Mark reference words j whose only match, in `at[j]:at[j + 1]`, conflicts with no other match on either side."""
     cython.declare(i=Int, j=Int, k=Int, m=Int)
     for i in range(nh):
         over[i] = 0
@@ -188,7 +189,7 @@ def _search(
     parent: Small,
     choice: Choices,
 ) -> cython.void:
-    """The best alignment: `to[j]` is the match that begins at reference word j (−1: none)."""
+    """Find the best alignment: `to[j]` is the match that begins at reference word j (−1: none)."""
     cython.declare(b=Int, j=Int, k=Int, m=Int, n=Int, w=Int, key=cython.longlong)
     i: Int = 0
     one: Word = 1
@@ -289,7 +290,7 @@ def _greedy(
     kind: Longs,
     taken: Ids,
 ) -> cython.void:
-    """The alignment of nltk, as `_search` gives one: match j belongs to reference word j."""
+    """Compute the alignment of nltk in the format of `_search`: match j belongs to reference word j."""
     cython.declare(i=Int, j=Int, k=Int, stage=Int)
     for j in range(nr):
         to[j] = -1
@@ -355,7 +356,9 @@ def _count(
 
 
 def _room(length: Texts, output: Texts, reference: Texts):
-    """Room for any of the pairs: alignment, first matches, words that matches touch, sure ones, and the beam."""
+    """Allocate buffers for all pairs: alignment, first matches, words that matches cover, certain matches, and the
+    beam.
+    """
     p: Int
     longest: Int = 1
     widest: Int = 1
@@ -391,11 +394,11 @@ def align(
     function: Texts,
     greedy: cython.bint,
 ):
-    """Of each pair: matches by kind among content and function words of the output (0–2, 3–5) and of the reference
-    (6–8, 9–11), then chunks in order of the reference.
+    """Align each pair, and count matches and chunks.
 
-    `sets[sets_at[w]:sets_at[w + 1]]`: synsets of word w, ascending (greedy: of stem w, the stems that are its
-    synonyms).
+    The columns are the matches by kind among content and function words of the output (0–2, 3–5) and of the reference
+    (6–8, 9–11), then the chunks in the order of the reference. `sets[sets_at[w]:sets_at[w + 1]]` are the synsets of
+    word w in ascending order (greedy: of stem w, the stems that are its synonyms).
     """
     p: Int = 0
     found: Pairs = zeros((len(reference), 13), "q")
@@ -444,10 +447,11 @@ def align_phrases(
     kind: Texts,
     gain: Texts,
 ):
-    """Of each pair: matched words by kind among content and function words of the output (0–3, 4–7) and of the
-    reference (8–11, 12–15), then chunks in order of the reference.
+    """Align each pair with given matches of phrases, and count matched words and chunks.
 
-    `match_at[p]:match_at[p + 1]`: the matches of pair p, in order of `start`.
+    The columns are the matched words by kind among content and function words of the output (0–3, 4–7) and of the
+    reference (8–11, 12–15), then the chunks in the order of the reference. `match_at[p]:match_at[p + 1]` are the
+    matches of pair p, in the order of `start`.
     """
     cython.declare(j=Int, m=Int, p=Int)
     found: Pairs = zeros((len(reference), 17), "q")

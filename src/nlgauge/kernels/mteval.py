@@ -29,7 +29,7 @@ def _is_digit(c: cython.uint) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def mteval(text: Text, first: Int, last: Int, a: Room, b: Room) -> Int:
-    """The substitutions of mteval-v13a about . , and - on one piece between blanks; the result stands in `b`."""
+    """Apply the substitutions of mteval-v13a for . , and - to one piece between blanks; the result is in `b`."""
     cython.declare(k=Int)
     a[0] = 32
     for k in range(first, last):
@@ -81,7 +81,7 @@ def mteval(text: Text, first: Int, last: Int, a: Room, b: Room) -> Int:
 @cython.nogil
 @cython.exceptval(check=False)
 def marks(text: Text, first: Int, last: Int) -> Int:
-    """How many characters of a token mteval has to look at."""
+    """Count the characters of a token that mteval has to check."""
     cython.declare(k=Int)
     many: Int = 0
     for k in range(first, last):

@@ -25,11 +25,11 @@ SUM, HIGHEST = 0, 1
 
 @kernel
 def rank(ids: Tokens, begin: Texts, length: Texts, texts: Texts, order: Int, kinds: Int):
-    """Number every n-gram of those texts, orders 1 to `order`; `kinds` is above every token id.
+    """Number every n-gram of these texts, of orders 1 to `order`; `kinds` is larger than every token ID.
 
-    Gives `offsets`, `grams`, `counts`: text t (by its place in `texts`) has in order k+1 the distinct n-grams
-    `grams[offsets[t * order + k] : offsets[t * order + k + 1]]`, ascending; and `parent[g]`, the n-gram without its
-    last token, −1 for a single one.
+    Return `offsets`, `grams` and `counts`: text t (by its position in `texts`) has in order k+1 the distinct n-grams
+    `grams[offsets[t * order + k] : offsets[t * order + k + 1]]`, in ascending order. Also return `parent[g]`, the
+    n-gram without its last token, or −1 for a single token.
     """
     cython.declare(t=Int, i=Int, k=Int, g=Int, n=Int)
     total: Int = 0
@@ -148,7 +148,7 @@ def _sort(keys: Longs, n: Int) -> cython.void:
 
 
 def _lists(length: Texts, texts: Texts, order: Int, number: Grid, total: Int):
-    """The n-grams of each text and order, ascending, with counts."""
+    """Return the n-grams of each text and order in ascending order, with counts."""
     cython.declare(t=Int, i=Int, k=Int)
     grams: Ids = empty(total * order, "i")
     counts: Ids = empty(total * order, "i")
@@ -180,10 +180,10 @@ def _lists(length: Texts, texts: Texts, order: Int, number: Grid, total: Int):
 def counts_in(
     offsets: Texts, grams: Tokens, counts: Tokens, order: Int, text: Texts, others: Texts, start: Texts, how: Int
 ):
-    """How often other texts have each n-gram of a text: the sum over them, or the highest.
+    """Count how often other texts have each n-gram of a text: the sum over these texts, or the maximum.
 
-    `text[s]` against `others[start[s]:start[s + 1]]` (places in the list given to `rank`). The result runs parallel to
-    the n-grams of `text[0]`, then of `text[1]` …, all orders of one text together.
+    `text[s]` is compared with `others[start[s]:start[s + 1]]` (positions in the list given to `rank`). The result is
+    parallel to the n-grams of `text[0]`, then of `text[1]` …, all orders of one text together.
     """
     cython.declare(s=Int, k=Int, p=Int)
     total: Int = 0

@@ -156,7 +156,9 @@ def _run_end(keys: Words, start: Int, n: Int) -> Int:
 def rank_levels(
     v: Rows, row: Int, n: Int, rank: Numbers, level: Numbers, order: Numbers, keys: Words, plain: Rows, start: Numbers
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Tied pairs and distinct values of a row; its points' levels from 0 up, and twice the centered rank of each."""
+    """Rank a row: count its tied pairs and distinct values, and fill in each point's level from 0 up and twice the
+    centered rank.
+    """
     cython.declare(i=Int)
     tied: Int = 0
     classes: Int = 0
@@ -207,9 +209,9 @@ def walk(
 def count_by_tree(
     keys: Words, n: Int, order: Numbers, classes: Int, tree: Places
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Concordant pairs and pairs tied by both, from human levels in the order of the metric.
+    """Count concordant pairs and pairs tied by both, from human levels in the order of the metric.
 
-    A run that the metric ties is first looked up and then entered, so it needs no sorting of its own.
+    The points of a run that the metric ties are first looked up and then entered, so that the run needs no sorting.
     """
     cython.declare(i=Int)
     at: Int
@@ -244,7 +246,10 @@ def count_by_tree(
 @cython.nogil
 @cython.exceptval(check=False)
 def count_by_merging(keys: Words, n: Int, order: Numbers) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Discordant pairs and pairs tied by both: what is left to sort once each tied run is in order (Knight 1966)."""
+    """Count discordant pairs and pairs tied by both.
+
+    The discordant pairs are the exchanges needed once each tied run is in order (Knight 1966).
+    """
     cython.declare(i=Int)
     both: Int = 0
     start: Int = 0

@@ -40,11 +40,11 @@ ORDERS = 32  # half a block
 
 
 def overlaps(ids: Any, begin: Any, length: Any, output: Any, reference: Any, start: Any, kinds: Any, order: Any) -> Any:
-    """Matches of each pair (pairs × order) and of each output with the highest counts of any reference (samples ×
-    order).
+    """Count the matches of each pair (pairs × order), and of each output with the highest counts of any reference
+    (samples × order).
 
-    `reference[start[s]:start[s + 1]]` are the references of sample s; all texts are numbers into `begin` and `length`;
-    `kinds` is above every token id.
+    `reference[start[s]:start[s + 1]]` are the references of sample s. All texts are indices into `begin` and `length`;
+    `kinds` is larger than every token ID.
     """
     found = np.zeros((len(reference), order), np.int32), np.zeros((len(output), order), np.int32)
     long = LONG if order <= ORDERS else 0
@@ -119,7 +119,7 @@ def block_overlaps(
 @cython.nogil
 @cython.exceptval(check=False)
 def _most(length: Texts, reference: Texts, start: Texts) -> Int:
-    """The largest number of tokens that the references of one sample have together."""
+    """Return the largest total number of tokens in the references of one sample."""
     cython.declare(s=Int, p=Int)
     most: Int = 0
     for s in range(len(start) - 1):
@@ -137,7 +137,7 @@ def _most(length: Texts, reference: Texts, start: Texts) -> Int:
 def _look(
     ids: Tokens, r: Int, n: Int, stands: Words, places: Words, order: Int, matched: Grid, at: Int, begun: cython.bint
 ) -> cython.void:
-    """Where the block has each token of a reference; nothing of it is matched before the first block."""
+    """Look up the positions at which the block has each token of a reference, and clear the matches if `begun`."""
     cython.declare(j=Int, k=Int)
     for j in range(n):
         places[j] = stands[ids[r + j]]
@@ -156,10 +156,10 @@ def _look(
 def _take(
     places: Words, n: Int, begins: Word, alive: cython.uint[::1], grams: Words, matched: Grid, at: Int, taken: Words
 ) -> cython.void:
-    """The places of a block that a reference takes, by order; `places[j]` are those of its token j.
+    """Assign the positions of a block to a reference, by order; `places[j]` are those of its token j.
 
-    `matched[k, at + j]` are ones where its n-gram at j has found a place in this block or one before. No branch depends
-    on the texts: lists are written first, and grow after if what was written is to stay.
+    `matched[k, at + j]` is 1 if its n-gram at j has been matched in this block or an earlier one. No branch depends on
+    the texts: list entries are always written, and the list only grows if the entry is to stay.
     """
     cython.declare(j=Int, k=Int, x=Int)
     left: Int = n

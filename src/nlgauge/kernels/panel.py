@@ -69,9 +69,11 @@ def panel(
     rho: Rows,
     pairs: cython.longlong[:, :, ::1],
 ):
-    """Statistics of metrics `x` (K×G×S) against human ratings `z` (1×G×S or K×G×S), into the arrays behind (K×G).
+    """Compute statistics of metrics `x` (K×G×S) against human ratings `z` (1×G×S or K×G×S), and write them to the
+    arrays (K×G).
 
-    State: 0 defined, 1 too few (left as it is), 2 metric constant, 3 ratings constant, 4 both.
+    The state is 0 if defined, 1 if there are too few values (left unchanged), 2 if the metric is constant, 3 if the
+    ratings are constant, and 4 if both are.
     """
     cython.declare(g=Int, k=Int, tied=Int, classes=Int, norm=cython.double)
     cython.declare(shared_tied=Int, shared_classes=Int, shared_norm=cython.double)
@@ -104,7 +106,7 @@ def panel(
 def _prepare(
     room: PanelRoom, row: Int, m: Int, want_r: cython.bint, ranks: cython.bint
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.double]:
-    """Tied pairs, distinct values and sum of squares of the first m values of a row."""
+    """Count tied pairs and distinct values of the first m values of a row, and sum their squares."""
     cython.declare(tied=Int, classes=Int, norm=cython.double)
     tied = 0
     classes, norm = _centre(room.v, row, m, want_r, room.centered)
@@ -169,7 +171,9 @@ def _fill(
 def _compare(
     room: PanelRoom, m: Int, h: Int, tied_h: Int, classes_h: Int, want_pairs: cython.bint
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t, cython.double]:
-    """Tied pairs and distinct values of the metric, concordant pairs, pairs tied by both, Spearman's correlation."""
+    """Compute tied pairs and distinct values of the metric, concordant pairs, pairs tied by both, and Spearman's
+    correlation.
+    """
     cython.declare(i=Int, tied=Int, classes=Int, xz=cython.double, xx=cython.double, zz=cython.double)
     concordant: Int = 0
     both: Int = 0
@@ -227,7 +231,7 @@ def _shared_cells(x: Cube, k: Int, g: Int, room: PanelRoom, cells: Int) -> Int:
 @cython.nogil
 @cython.exceptval(check=False)
 def _sum(v: Rows, row: Int, n: Int) -> cython.double:
-    """In eight sums side by side, in the same order on every machine."""
+    """Sum a row in eight parallel sums, in the same order on every machine."""
     cython.declare(i=Int)
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(0, n - 7, 8):
@@ -249,7 +253,7 @@ def _sum(v: Rows, row: Int, n: Int) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def _dot(v: Rows, p: Int, q: Int, n: Int) -> cython.double:
-    """Likewise the sum of the products of two rows."""
+    """Sum the products of two rows in eight parallel sums, in the same order on every machine."""
     cython.declare(i=Int)
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(0, n - 7, 8):
@@ -280,10 +284,11 @@ def _quotient(ab: cython.double, aa: cython.double, bb: cython.double) -> cython
 @cython.nogil
 @cython.exceptval(check=False)
 def _centre(v: Rows, row: Int, n: Int, wanted: cython.bint, out: Rows) -> tuple[cython.Py_ssize_t, cython.double]:
-    """1 if all values are equal, else 2; and, if wanted, their deviations from the mean, centered twice, and their sum
-    of squares.
+    """Return 1 if all values are equal and 2 otherwise, and compute the deviations and their sum of squares if
+    `wanted`.
 
-    Extreme values are scaled by a power of two, which is exact, so that no square overflows or vanishes.
+    The deviations from the mean are centered twice. Extreme values are scaled by a power of two, which is exact, so
+    that no square overflows or underflows.
     """
     cython.declare(i=Int, _=Int)
     if n == 0:
@@ -334,9 +339,9 @@ def _whole_cosine(rank: Numbers, h: Int, n: Int) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def _rank(room: PanelRoom, row: Int, n: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Tied pairs and distinct values; ranks are twice the average rank, centered: whole numbers.
+    """Rank a row: count tied pairs and distinct values; ranks are twice the average rank, centered, and thus integers.
 
-    Small: rank[i] of point i. Big: level[i] of point i, counted up from 0, and rank[l] of level l.
+    Small rows have rank[i] of point i. Large rows have level[i] of point i, counted from 0, and rank[l] of level l.
     """
     cython.declare(i=Int, j=Int)
     tied: Int = 0
@@ -363,7 +368,7 @@ def _rank(room: PanelRoom, row: Int, n: Int) -> tuple[cython.Py_ssize_t, cython.
 @cython.nogil
 @cython.exceptval(check=False)
 def _count_small(v: Rows, h: Int, n: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Concordant pairs and pairs tied by both."""
+    """Count concordant pairs and pairs tied by both."""
     cython.declare(i=Int, j=Int)
     z: Int = 1 if h else 0
     concordant: Int = 0

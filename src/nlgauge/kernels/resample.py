@@ -37,9 +37,10 @@ Int = cython.typedef(cython.Py_ssize_t)
 
 
 def lift(size):
-    """A power of two that brings numbers of this size to about 1 where their squares would vanish or overflow, else 1.
+    """Return a power of two that scales numbers of this size to about 1 if their squares would overflow or underflow,
+    else 1.
 
-    A correlation does not change, as long as a whole vector is multiplied; a power of two changes no digit.
+    A correlation does not change if a whole vector is multiplied, and multiplication by a power of two is exact.
     """
     if size == 0.0 or 1e-100 < size < 1e100:
         return 1.0
@@ -86,7 +87,9 @@ class Walk:
                 self.ints[k, t] += self.rows[s, row, t] * self.cols[s, col, t]
 
     def human(self, s, g):
-        """Points, ties and ranks (twice the average, centered) of the human levels; two metrics share them."""
+        """Count points and ties and compute ranks (twice the average, centered) of the human levels, which two metrics
+        share.
+        """
         cython.declare(e=Int, t=Int, level=Int)
         levels: Int = self.levels[g]
         for level in range(levels):
@@ -207,10 +210,11 @@ class Walk:
             self.b[CONCORDANT, t] += below * self.ints[row, t]
 
     def score(self, e, m):
-        """A score as metric m shows it, on the scale of metric m and centered.
+        """Return a score as seen by metric m, on the scale of metric m and centered.
 
-        Two metrics come on one scale by (x − mean) · unit. Each is centered by its own mean in the group, so that the
-        unswapped data lose no digits; how far the two means are apart is added to the scores of the other metric.
+        Two metrics are brought to one scale by (x − mean) · unit. Each is centered by its own mean in the group, so
+        that the data without exchanges lose no digits; the difference of the two means is added to the scores of the
+        other metric.
         """
         k: Int = self.source[e]
         return (self.x[k, self.cell[e]] - self.center[k]) * self.scales[2 * k + 1] + (k - m) * self.center[2]
@@ -241,7 +245,9 @@ class Walk:
                 self.u[k, e] *= up
 
     def moments(self, s, g, m):
-        """The rows SUMS, ONE and TWO: cross product and both sums of squares of metric m, around a draw's means."""
+        """Fill the rows SUMS, ONE and TWO: cross product and both sums of squares of metric m, around the means of a
+        draw.
+        """
         cython.declare(e=Int, t=Int)
         first: Int = self.start[g]
         for e in range(SUMS, SUMS + (5 if m == 0 else 3)):
@@ -279,9 +285,10 @@ class Walk:
                 self.moments_again(s, g, m, t)
 
     def moments_again(self, s, g, m, t):
-        """The same for one draw whose digits cancel out (the one large score was not drawn), around its own means.
+        """Recompute the moments of one draw whose digits cancel (the one large score was not drawn), around its own
+        means.
 
-        A draw that shows the scores of one metric only takes them as they are: centering has lost their digits.
+        A draw that shows only the scores of one metric uses them unchanged, because centering has lost their digits.
         """
         cython.declare(e=Int, k=Int, turn=Int, size=cython.double, size_z=cython.double)
         shown: Int = 0  # 1 for metric 1, 2 for metric 2, 3 for both
@@ -336,7 +343,7 @@ class Walk:
             self.count[to, t] += fine
 
     def add_pair_form(self, k, to):
-        """The same for a ratio of two sums over (C, D, T_h, T_m, T_hm), as the coefficients of `forms` say."""
+        """Add a ratio of two sums over (C, D, T_h, T_m, T_hm), with the coefficients in `forms`."""
         cython.declare(t=Int)
         f = self.forms
         a0, a1, a2, a3, a4 = f[k, 0, 0], f[k, 0, 1], f[k, 0, 2], f[k, 0, 3], f[k, 0, 4]

@@ -25,7 +25,7 @@ Times = cython.typedef(cython.const[cython.short][:, :, ::1])
 @cython.nogil
 @cython.exceptval(check=False)
 def run_end(order: Ints, x: Reals, at: Int, stop: Int) -> Int:
-    """Where the run of scores equal to that of order[at] ends."""
+    """Return the end of the run of scores equal to that of order[at]."""
     end: Int = at + 1
     while end < stop and x[order[end]] == x[order[at]]:
         end += 1

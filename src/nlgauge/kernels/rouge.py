@@ -74,7 +74,9 @@ def _line_end(lines: Tokens, at: Int, last: Int) -> Int:
 
 @kernel
 def union_lcs(ids: Tokens, lines: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int):
-    """Hits of summary-level ROUGE-L per pair; each token counts at most as often as output and reference have it."""
+    """Count the hits of summary-level ROUGE-L per pair; each token counts at most as often as output and reference have
+    it.
+    """
     cython.declare(p=Int, k=Int)
     hits: Longs = zeros(len(reference), "q")
     widest: Int = 1
@@ -127,7 +129,9 @@ def union_lcs(ids: Tokens, lines: Tokens, begin: Texts, length: Texts, output: T
 
 @kernel
 def weighted_lcs(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, power: cython.double):
-    """WLCS of each pair: a run of k matches in a row is worth k to that power (Lin 2004, figure 1)."""
+    """Compute the weighted LCS of each pair: a run of k consecutive matches has the weight k to this power (Lin 2004,
+    figure 1).
+    """
     cython.declare(p=Int, k=Int, i=Int, j=Int)
     found: cython.double[::1] = zeros(len(reference), "d")
     widest: Int = 1
@@ -167,7 +171,7 @@ def weighted_lcs(ids: Tokens, begin: Texts, length: Texts, output: Texts, refere
 
 @kernel
 def skip_bigrams(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, reach: Int):
-    """Clipped matches of pairs of tokens in order, at most `reach` places apart."""
+    """Count the clipped matches of ordered pairs of tokens that are at most `reach` positions apart."""
     cython.declare(p=Int, i=Int, j=Int, side=Int)
     hits: Longs = zeros(len(reference), "q")
     most: Int = 1

@@ -42,7 +42,9 @@ TOGETHER = cython.declare(cython.Py_ssize_t, 32)  # words of bits that are gathe
 
 
 def alignments(ids: Any, begin: Any, length: Any, output: Any, reference: Any, kinds: Any, edits: Any) -> Any:
-    """The length of the LCS, or the edit distance, of each pair of texts; `kinds` is larger than every token id."""
+    """Compute the length of the LCS, or the edit distance, of each pair of texts; `kinds` is larger than every token
+    ID.
+    """
     rest = np.empty((len(reference), 4), np.int64)
     found, left, size = trimmed(ids, begin, length, output, reference, kinds, edits, rest)
     if not len(left):
@@ -64,11 +66,11 @@ def trimmed(
     edits: cython.bint,
     rest: Rest,
 ):
-    """What the ends that both texts have add to the result, which pairs have more than those, and numbers that put
-    neighboring ones of like size side by side. The LCS with a text of one word of bits is done here.
+    """Remove common prefixes and suffixes of each pair, and compute their contribution to the result.
 
-    rest: where the pattern and the other text of each pair begin without their ends, and how long each is: pattern, its
-    tokens, other, its tokens.
+    Return also the pairs with remaining tokens, and keys that sort pairs of similar size next to each other. The LCS
+    with a text of one word of bits is computed here. `rest` holds, for the pattern and the other text of each pair, the
+    start and the number of the remaining tokens.
     """
     cython.declare(p=Int)
     found: Longs = zeros(len(reference), "q")
@@ -116,7 +118,7 @@ def trimmed(
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _short_lcs(ids: Tokens, first: Int, m: Int, other: Int, n: Int, bits: Words) -> Int:
-    """With a pattern of one word: `bits` of every token, 0 before and after."""
+    """Compute the LCS with a pattern of one word; `bits` of every token are 0 before and after."""
     cython.declare(i=Int)
     v: Word = ALL
     for i in range(m):
@@ -137,8 +139,10 @@ def _short_lcs(ids: Tokens, first: Int, m: Int, other: Int, n: Int, bits: Words)
 def _planned(
     rest: Rest, order: Texts, first: Int, kinds: Int
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Words of the widest pattern, tokens of the longest other text, and room for the rows of bits of the next pairs;
-    0 as room where they are better compared one by one.
+    """Return the words of the widest pattern, the tokens of the longest other text, and the space for the rows of bits
+    of the next pairs.
+
+    The space is 0 if these pairs are better compared one by one.
     """
     cython.declare(lane=Int)
     words: Int = 0
@@ -217,7 +221,7 @@ def _together(
     state: Words,
     size: Rest,
 ) -> cython.void:
-    """The LCS or edit distances of the pairs from `order[first]` on, one in each lane."""
+    """Compute the LCS or edit distances of the pairs from `order[first]` on, one in each lane."""
     cython.declare(lane=Int, j=Int, w=Int)
     live: Int = min(LANES, len(order) - first)
     for w in range(words):
@@ -261,8 +265,10 @@ def _distances(
     state: Words,
     size: Rest,
 ) -> cython.void:
-    """The edit distances of the pairs that are laid out. The first row of the table counts the tokens of the other
-    text; the bits say where the last column rises and falls.
+    """Compute the edit distances of the pairs that are laid out.
+
+    The first row of the table counts the tokens of the other text; the bits say where the last column increases and
+    decreases.
     """
     cython.declare(lane=Int, w=Int)
     live: Int = min(LANES, len(order) - first)
@@ -303,7 +309,7 @@ def _laid_out(
     places: Ids,
     size: Rest,
 ) -> Int:
-    """The rows of bits of a pattern, from `at` on, and which of them each token of the other text has."""
+    """Fill in the rows of bits of a pattern from `at` on, and the row that belongs to each token of the other text."""
     cython.declare(i=Int, j=Int)
     r: cython.int
     a: Int = rest[p, 0]
@@ -365,7 +371,9 @@ def _laid_out_all(
     places: Ids,
     size: Rest,
 ) -> Int:
-    """As `_laid_out`, with a row of bits for each of a few kinds of tokens, also for those that no text has."""
+    """Fill in one row of bits for each of a few kinds of tokens, also for those that no text has; otherwise like
+    `_laid_out`.
+    """
     cython.declare(i=Int, j=Int)
     for i in range(at, at + kinds * words):
         masks[i] = 0
@@ -383,7 +391,7 @@ def _laid_out_all(
 @cython.nogil
 @cython.exceptval(check=False)
 def _gather(places: Ids, j: Int, rows: Int, words: Int, masks: Words, bits: Words) -> cython.void:
-    """The words of bits of the next tokens of all lanes, lanes side by side."""
+    """Gather the words of bits of the next tokens of all lanes, lane by lane."""
     cython.declare(r=Int, lane=Int, w=Int)
     for r in range(rows):
         for lane in range(LANES):
@@ -397,7 +405,7 @@ def _gather(places: Ids, j: Int, rows: Int, words: Int, masks: Words, bits: Word
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _lcs_rows(places: Ids, n: Int, words: Int, masks: Words, bits: Words, state: Words) -> cython.void:
-    """Bits that are 0 where the last row of the table rises."""
+    """Compute bits that are 0 where the last row of the table increases."""
     cython.declare(lane=Int, r=Int, w=Int)
     carry: cython.ulonglong[16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     j: Int = 0
@@ -423,7 +431,7 @@ def _lcs_rows(places: Ids, n: Int, words: Int, masks: Words, bits: Words, state:
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _edit_rows(places: Ids, j: Int, n: Int, words: Int, masks: Words, bits: Words, state: Words) -> cython.void:
-    """Two words side by side: where the last row of the table rises, and where it falls."""
+    """Compute two words of bits in parallel: where the last row of the table increases, and where it decreases."""
     cython.declare(lane=Int, r=Int, w=Int)
     up: cython.ulonglong[16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     down: cython.ulonglong[16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -459,7 +467,7 @@ def _edit_rows(places: Ids, j: Int, n: Int, words: Int, masks: Words, bits: Word
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _ones(state: Words, first: Int, step: Int, m: Int) -> Int:
-    """Ones among the first m bits of every so many words."""
+    """Count the ones among the first m bits in every `step`-th word."""
     cython.declare(w=Int)
     found: Int = 0
     for w in range(m >> 6):

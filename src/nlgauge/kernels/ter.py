@@ -38,8 +38,10 @@ Desk = cython.typedef(cython.longlong[:, ::1])
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _distance(bits: Bits, at: Int, high: Int, nh: Int, nr: Int, limit: Int) -> Int:
-    """Levenshtein distance from at most 64 reference words of the order that is tried, which differs in the places from
-    `at` to `high`; more than `limit` is FAR. With `limit` < 0, of the output as it stands, and the bit table is filled.
+    """Compute the Levenshtein distance from at most 64 reference words to the tried order, which differs from position
+    `at` to `high`.
+
+    A distance of more than `limit` is FAR. With `limit` < 0, the output is used unchanged, and the bit table is filled.
     """
     cython.declare(k=Int)
     plus: Word = ALL
@@ -83,7 +85,7 @@ def _distance(bits: Bits, at: Int, high: Int, nh: Int, nr: Int, limit: Int) -> I
 @cython.nogil
 @cython.exceptval(check=False)
 def _bounds(start: Int, length: Int, target: Int, size: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Which places a shift changes."""
+    """Return the positions that a shift changes."""
     if target < start:
         return target, start + length
     return start, target if target > start + length else min(size, length + target)
@@ -94,7 +96,7 @@ def _bounds(start: Int, length: Int, target: Int, size: Int) -> tuple[cython.Py_
 @cython.nogil
 @cython.exceptval(check=False)
 def _source(k: Int, start: Int, length: Int, target: Int, high: Int) -> Int:
-    """Where the word comes from that stands at place k after a shift."""
+    """Return the original position of the word that is at position k after a shift."""
     to: Int = target if target < start else high - length
     if to <= k < to + length:
         return start + k - to
@@ -106,10 +108,10 @@ def _source(k: Int, start: Int, length: Int, target: Int, high: Int) -> Int:
 @cython.nogil
 @cython.exceptval(check=False)
 def _inside(distance: Int, nh: Int, nr: Int) -> cython.bint:
-    """Whether the beam holds every best way for sure.
+    """Return whether the beam certainly contains every optimal path.
 
-    Of d edits at most (d + |nr − nh|) / 2 go one way, and the middle of the beam is at most |nr − nh| + 1 off the
-    diagonal.
+    Of d edits at most (d + |nr − nh|) / 2 go in one direction, and the center of the beam is at most |nr − nh| + 1 off
+    the diagonal.
     """
     apart: Int = nr - nh if nr > nh else nh - nr
     return nr < tercom.BEAM or distance + 3 * apart + 2 <= 2 * (tercom.BEAM - 1)
@@ -314,7 +316,9 @@ def _try(
 @cython.nogil
 @cython.exceptval(check=False)
 def _is_first(h0: Int, length: Int, target: Int, best: Longs) -> cython.bint:
-    """Whether a shift goes before one of the same gain: the longer one, then from and to the earlier place."""
+    """Return whether a shift precedes one with the same gain: first the longer one, then the earlier origin, then the
+    earlier target.
+    """
     if length != best[tercom.LENGTH]:
         return length > best[tercom.LENGTH]
     return h0 < best[tercom.FROM] or (h0 == best[tercom.FROM] and target < best[tercom.TO])
@@ -325,7 +329,7 @@ def _is_first(h0: Int, length: Int, target: Int, best: Longs) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def _shifted_distance(bits: Bits, nh: Int, nr: Int, h0: Int, length: Int, target: Int, limit: Int) -> Int:
-    """`_distance` after a shift."""
+    """Compute `_distance` after a shift."""
     cython.declare(k=Int)
     low: Int
     high: Int
@@ -352,7 +356,7 @@ def _shifted_rows(
     way: Ways,
     limit: Int,
 ) -> Int:
-    """The distance inside the beam after a shift."""
+    """Compute the distance inside the beam after a shift."""
     cython.declare(k=Int)
     low: Int
     high: Int
@@ -391,13 +395,13 @@ def _shift(words: Table, nh: Int, bits: Bits, small: cython.bint, best: Longs) -
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _lowest(bits: Word) -> Word:
-    """The lowest bit that is set."""
+    """Return the lowest bit that is set."""
     return bits & ((ALL ^ bits) + 1)
 
 
 @kernel
 def shift_edits(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int):
-    """Edits of each pair, a shift of words counting as one; `kinds` is above every token id."""
+    """Count the edits of each pair, in which a shift of words counts as one; `kinds` is larger than every token ID."""
     cython.declare(k=Int)
     p: Int
     h: Int

@@ -58,7 +58,7 @@ if not cython.compiled:  # else they stand in tercom.pxd, for the C compiler
 @cython.nogil
 @cython.exceptval(check=False)
 def width_of(nh: Int, nr: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Tercom's beam, and the columns of a table that holds it."""
+    """Return Tercom's beam width, and the number of columns of a table that holds the beam."""
     ratio: cython.double = nr
     ratio = ratio / nh / 2
     beam: Int = BEAM
@@ -72,7 +72,7 @@ def width_of(nh: Int, nr: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
 @cython.nogil
 @cython.exceptval(check=False)
 def _cheapest(corner: Int, above: Int, before: Int, same: cython.bint) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """The cost of a cell and what is done to a word, by the three cells next to it."""
+    """Return the cost of a cell and the edit operation, computed from the three neighboring cells."""
     op: Int = MATCH if same else CHANGE
     cost: Int = corner + op
     if above + 1 < cost:
@@ -100,10 +100,10 @@ def rows_of(
     way: Ways,
     limit: Int,
 ) -> Int:
-    """Edit distance inside the beam, from row `at` of the table on; more than `limit` is FAR.
+    """Compute the edit distance inside the beam, from row `at` of the table on; more than `limit` is FAR.
 
-    Cell j of row i stands in column j − lows[i]. With `limit` < 0 the rows and the ways are written into the table,
-    else only two rows are kept: the last two of the table.
+    Cell j of row i is in column j − lows[i]. With `limit` < 0 the rows and the operations are written to the table,
+    otherwise only two rows are kept: the last two of the table.
     """
     cython.declare(i=Int, j=Int, k=Int, beam=Int, width=Int, cost=Int, op=Int)
     beam, width = width_of(nh, nr)

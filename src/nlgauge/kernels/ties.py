@@ -28,7 +28,7 @@ Longs = cython.typedef(cython.const[cython.longlong][::1])
 
 @kernel
 def sorted_points(x: cython.const[cython.double][:, ::1], z: cython.const[cython.double][:, ::1]):
-    """The points of each group that have a score and a rating, and where each group starts."""
+    """Return the points of each group that have a score and a rating, sorted by score, and the start of each group."""
     cython.declare(g=Int, i=Int)
     groups: Int = x.shape[0]
     size: Int = x.shape[1]
@@ -67,7 +67,9 @@ def sorted_points(x: cython.const[cython.double][:, ::1], z: cython.const[cython
 @cython.nogil
 @cython.exceptval(check=False)
 def _first_above(x: Reals, i: Int, first: Int, stop: Int, bound: cython.double, inclusive: cython.bint) -> Int:
-    """The first of the points first … stop whose difference to i is at least the bound, or above it (`inclusive`)."""
+    """Find the first of the points first … stop whose difference to i is at least the bound, or
+    above it (`inclusive`).
+    """
     while first < stop:
         middle: Int = (first + stop) // 2
         difference = x[middle] - x[i]
@@ -80,7 +82,7 @@ def _first_above(x: Reals, i: Int, first: Int, stop: Int, bound: cython.double, 
 
 @kernel
 def count_range(x: Reals, start: Longs, low: cython.double, high: cython.double):
-    """How many differences lie in [low, high], the smallest and the largest of them."""
+    """Count the differences in [low, high], and return their minimum and maximum."""
     cython.declare(g=Int, i=Int)
     count: Int = 0
     smallest, largest = high, low
@@ -107,7 +109,7 @@ def fill_buckets(
     shift: Int,
     buckets: cython.longlong[:, ::1],
 ):
-    """Weights per bucket of differences and kind of pair: 0 discordant, 1 tied by the ratings, 2 concordant."""
+    """Sum the weights per bucket of differences and kind of pair: 0 discordant, 1 tied by the ratings, 2 concordant."""
     cython.declare(g=Int, i=Int, j=Int)
     size: Int = 0
     for g in range(len(start) - 1):
@@ -140,7 +142,9 @@ def collect(
     difference: cython.double[::1],
     gain: cython.longlong[::1],
 ):
-    """The differences in [low, high] of pairs that the ratings tie or order alike, and what a tie would gain."""
+    """Collect the differences in [low, high] of pairs that the ratings tie or order in the same way, and the gain of a
+    tie.
+    """
     cython.declare(g=Int, i=Int, j=Int)
     count: Int = 0
     with cython.nogil:
@@ -158,7 +162,7 @@ def collect(
 
 @kernel
 def gained(x: Reals, z: Reals, start: Longs, epsilon: cython.double):
-    """Pairs per group that a tie at ε makes right, minus those it makes wrong."""
+    """Count the pairs per group that a tie at ε makes correct, minus those that it makes wrong."""
     cython.declare(g=Int, i=Int, j=Int)
     found: cython.longlong[::1] = zeros(len(start) - 1, "q")
     with cython.nogil:

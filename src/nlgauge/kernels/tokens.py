@@ -71,7 +71,7 @@ def _start(key: Word, more: Word, mask: Word) -> Int:
 @cython.nogil
 @cython.exceptval(check=False)
 def _on(slot: Int, key: Word, more: Word, table: Table) -> Int:
-    """From this slot on: the place of the key in the table, or the free place where it belongs."""
+    """Return the slot of the key in the table, searched from this slot on, or the free slot where it belongs."""
     while (table[slot] != key or table[slot + 1] != more) and table[slot] != 0:
         slot = (slot + 4) & (len(table) - 1)
     return slot
@@ -83,7 +83,7 @@ def _on(slot: Int, key: Word, more: Word, table: Table) -> Int:
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _packed(text: Text, first: Int, last: Int) -> Word:
-    """Up to eight characters in one number; they count from 1, so that NUL is not nothing."""
+    """Pack up to eight characters into one number; codes are increased by 1, so that NUL differs from no character."""
     cython.declare(k=Int)
     key: Word = 0
     for k in range(first, last):
@@ -153,7 +153,7 @@ def _add(
     ends: Longs,
     size: Int,
 ) -> Int:
-    """A new token goes into the free slot and gets the next id."""
+    """Add a new token to the free slot, and assign the next ID to it."""
     cython.declare(k=Int)
     table[slot] = key
     table[slot + 1] = more
@@ -170,7 +170,7 @@ def _add(
 @cython.nogil
 @cython.exceptval(check=False)
 def _cut(text: Text, i: Int, stop: Int, first: Int, marked: cython.bint) -> Int:
-    """Where the token that begins at i ends: at the next blank, or where chrF++ splits one symbol off, the last or
+    """Return the end of the token that begins at i: the next blank, or where chrF++ splits off one symbol, the last or
     else the first.
     """
     if marked:
@@ -202,7 +202,7 @@ def _pieces(
     ends: Longs,
     size: Int,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Number what a token falls into; gives how many tokens there are by then, and how many different ones."""
+    """Number the parts of a token, and return the number of tokens and of distinct tokens so far."""
     i: Int = first
     while i < stop:
         if marked and text[i] == 32:
@@ -220,7 +220,7 @@ def _pieces(
 
 @kernel
 def encode(codes: Text, offsets: Offsets, mode: Int, table: Table, pool: Room, ends: Longs, size: Int):
-    """Token ids of all texts, their number per text, the line of each token, and the grown vocabulary.
+    """Compute the token IDs of all texts, their number per text, the line of each token, and the extended vocabulary.
 
     Text t is `codes[offsets[t]:offsets[t + 1]]`. A text has at most as many tokens as characters.
     """
@@ -359,14 +359,15 @@ def _pushed(key: Word, c: cython.uint) -> Word:
 @cython.nogil
 @cython.exceptval(check=False)
 def _room(size: Int, characters: Int) -> Int:
-    """For the tokens of one more text: each takes two characters, itself and what is between, or is one ASCII
-    character.
+    """Return the size needed for the tokens of one more text.
+
+    Each token takes two characters (itself and a separator) or is one ASCII character.
     """
     return size + (characters >> 1) + 130
 
 
 def grown(more: Int, table, pool, ends, size: Int):
-    """The vocabulary with room for the tokens of one more text of so many characters."""
+    """Return the vocabulary with space for the tokens of one more text with `more` characters."""
     room = _room(size, more)
     if 8 * room > len(table):
         width = 8
@@ -400,7 +401,7 @@ def _move(grown: Table, table: Table):
 
 @kernel
 def characters(codes: Text, offsets: Offsets):
-    """Code points as token ids, without white space, and their number per text."""
+    """Return the code points as token IDs, without white space, and their number per text."""
     cython.declare(t=Int, k=Int)
     ids: Ids = empty(len(codes), "i")
     lengths: Longs = empty(len(offsets) - 1, "q")
@@ -417,7 +418,7 @@ def characters(codes: Text, offsets: Offsets):
 
 @kernel
 def inked(ids: cython.const[cython.int][::1], begin: Offsets, length: Offsets):
-    """Of each text of code points whether it has more than white space."""
+    """Return whether each text of code points has more than white space."""
     cython.declare(t=Int)
     found: cython.uchar[::1] = zeros(len(length), "B")
     with cython.nogil:

@@ -71,7 +71,7 @@ class Answering(LoadedModel):
 
 @functools.lru_cache(1)
 def answering(name: str, option: str = "model") -> Answering:
-    """The question-answering model of that name, loaded once."""
+    """Return the question-answering model with this name, which is loaded once."""
     return Answering(name, option)
 
 
@@ -114,17 +114,17 @@ def _opening(text: str, found: re.Match[str]) -> bool:
 
 
 def cloze(text: str, finder: str, mark: str) -> list[tuple[str, str]]:
-    """Question and answer: each sentence with one name masked."""
+    """Return cloze questions with their answers: each sentence with one name masked."""
     return [(s[:a] + mark + s[b:], s[a:b]) for s in sentences(text) for a, b in names(s, finder) if s[a:b].strip()]
 
 
 def plain(text: str) -> list[str]:
-    """Words without case, punctuation and articles, as SQuAD compares answers."""
+    """Return the words without case, punctuation and articles, as SQuAD compares answers."""
     return ARTICLES.sub(" ", text.lower().translate(MARKS)).split()
 
 
 def overlap(one: str, other: str) -> float:
-    """F1 of two answers' words; two empty answers agree.
+    """Compute the F1 of the words of two answers; two empty answers agree.
 
     >>> round(overlap("the Denver Broncos", "Broncos"), 3)
     0.667

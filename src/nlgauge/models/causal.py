@@ -65,7 +65,11 @@ class Likelihood(LoadedModel):
         self.few = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(self.model.forward).parameters else {}
 
     def row(self, context: str, target: str, start: bool = True) -> Row:
-        """A space at the end of the context goes to the target: models write it with the word that follows."""
+        """Encode a context and a target as one row.
+
+        A space at the end of the context is moved to the target, because models encode it together with the word that
+        follows.
+        """
         selected = context.rstrip(" ")
         before = self.plain_ids(selected) if selected else []
         if start and self.start is not None:
@@ -86,7 +90,10 @@ class Likelihood(LoadedModel):
         return [TokenLogs(result[r], too) for r, too in zip(rows, long, strict=True)]
 
     def _walk(self, rows: list[Row], depth: int, past: Any) -> Iterator[tuple[Row, Array]]:
-        """Rows in order of their ids, which agree on the first `depth`; `past` is the model's memory of those."""
+        """Yield rows with their log-probabilities, in the order of their token IDs.
+
+        All rows agree in the first `depth` tokens; `past` is the model's key-value cache of these.
+        """
         alone: list[Row] = []
         index = 0
         while index < len(rows):
@@ -111,7 +118,9 @@ class Likelihood(LoadedModel):
         yield from self._together(alone, depth, past)
 
     def _read(self, ids: Sequence[int], past: Any, depth: int) -> Any:
-        """The model's memory after these ids; None where it has none that can be copied for several rows."""
+        """Return the key-value cache after these tokens; None if the model has no cache that can be copied for several
+        rows.
+        """
         import torch
 
         table = torch.tensor([list(ids)], device=self.model.device)
@@ -196,7 +205,7 @@ class Likelihood(LoadedModel):
         return result
 
     def _windowed(self, row: Row) -> Array:
-        """Every token with as much before it as fits, at least half a window."""
+        """Compute the log-probability of every token with as much context as fits, at least half a window."""
         result, index, n = [], row.first, len(row.ids)
         while index < n:
             end = min(n, max(self.longest, index + max(1, self.longest // 2)))
@@ -208,14 +217,14 @@ class Likelihood(LoadedModel):
 
 
 def _logs(logits: Any, ids: Any) -> Array:
-    """Log-probabilities of the ids, each asked for at the place before it."""
+    """Return the log-probability of each token, predicted from the position before it."""
     asked = logits.float()
     result: Array = (asked.gather(1, ids[:, None])[:, 0] - asked.logsumexp(dim=1)).double().cpu().numpy()
     return result
 
 
 def _fitting(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Places in runs whose sizes sum to at most `most`, or of one.
+    """Split positions into consecutive runs whose sizes sum to at most `most`; a larger item forms its own run.
 
     >>> list(_fitting([3, 4, 9, 2], 8))
     [[0, 1], [2], [3]]
@@ -231,7 +240,7 @@ def _fitting(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
 
 
 def _fork(past: Any, n: int) -> Any:
-    """The memory for n rows, without a copy: the model appends to it by making new tensors."""
+    """Expand the key-value cache to n rows without a copy, because the model appends to it by making new tensors."""
     forked = copy.copy(past)
     forked.layers = [copy.copy(layer) for layer in past.layers]
     for layer in forked.layers:
@@ -240,7 +249,7 @@ def _fork(past: Any, n: int) -> Any:
 
 
 def _common(a: Sequence[int], b: Sequence[int]) -> int:
-    """How many tokens two rows begin with alike."""
+    """Count the tokens at the beginning that two rows have in common."""
     for i, (x, y) in enumerate(zip(a, b, strict=False)):
         if x != y:
             return i
@@ -249,7 +258,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 
 @functools.lru_cache(2)
 def likelihood(name: str) -> Likelihood:
-    """The language model of that name, loaded once."""
+    """Return the language model with this name, which is loaded once."""
     return Likelihood(name)
 
 

@@ -55,7 +55,9 @@ class Classifier(LoadedModel):
         return [(results[p], read[p][1]) for p in pairs]
 
     def probabilities(self, pairs: Sequence[tuple[str, str]], longest: int = 0) -> list[tuple[Array, bool]]:
-        """As `logits`: the softmax probabilities of all labels; of a model with one label the sigmoid of its logit."""
+        """Compute the probabilities of all labels: the softmax of the logits, or the sigmoid if the model has one
+        label.
+        """
         import numpy as np
 
         results = []
@@ -80,5 +82,5 @@ class Classifier(LoadedModel):
 
 @functools.lru_cache(3)
 def classifier(name: str, option: str = "model") -> Classifier:
-    """The classifier of that name, loaded once."""
+    """Return the classifier with this name, which is loaded once."""
     return Classifier(name, option)

@@ -57,12 +57,12 @@ class Encoded:
         return self.unit[self.prefix : len(self.unit) - self.suffix]
 
     def raw(self) -> Singles:
-        """Vectors as the model gives them, special tokens included."""
+        """Return the unnormalized vectors of the model, including special tokens."""
         result: Singles = self.unit * self.norms[:, None]
         return result
 
     def mean(self) -> Singles:
-        """One vector for the text: the mean over all tokens, as sentence-transformers pools."""
+        """Return one vector for the text: the mean over all tokens, as in sentence-transformers."""
         result: Singles = self.raw().mean(axis=0)
         return result
 
@@ -74,7 +74,9 @@ class Encoded:
 
 @functools.lru_cache(maxsize=4)
 def encoder(name: str = DEFAULT) -> Encoder:
-    """The encoder of that name, loaded once: 'minilm' (inside a package), a folder, or a Hugging Face name."""
+    """Return the encoder with this name, which is loaded once: 'minilm' (inside a package), a folder, or a Hugging Face
+    name.
+    """
     check_packages("an encoder", name)
     return Encoder(name)
 
@@ -182,7 +184,7 @@ class Encoder:
         return results
 
     def _forward(self, ids: list[list[int]], layers: list[int]) -> list[Singles]:
-        """Hidden states of one batch. Padding is masked: its attention weight is exactly 0."""
+        """Return the hidden states of one batch; padding is masked, so that its attention weight is exactly 0."""
         import torch
 
         table, mask = padded(ids, self.pad, self.device)
@@ -193,7 +195,10 @@ class Encoder:
 
 @contextmanager
 def each_core_one_batch(device: str) -> Iterator[ThreadPoolExecutor]:
-    """Batches side by side, one thread each: threads inside an operation wait for each other on a busy machine."""
+    """Yield an executor that runs batches in parallel with one thread each.
+
+    Threads inside an operation would wait for each other on a busy machine.
+    """
     workers = cores() if device == "cpu" else 1
     with threads(max(1, cores() // workers)), ThreadPoolExecutor(workers) as pool:
         yield pool

@@ -187,7 +187,7 @@ class LoadedModel:
         self.pad = int(self.tokenizer.pad_token_id or 0)
 
     def plain_ids(self, text: str) -> list[int]:
-        """Token ids without the model's own marks."""
+        """Return the token IDs without the special tokens of the model."""
         return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
 
@@ -251,7 +251,7 @@ def _path_like(name: str) -> bool:
 
 
 def _cached(name: str) -> bool:
-    """Whether an earlier run on this machine fetched it."""
+    """Return whether an earlier run on this machine downloaded the model."""
     from huggingface_hub import try_to_load_from_cache
 
     try:
@@ -282,7 +282,7 @@ def _minilm_folder(fetch: bool = True) -> Path:
 
 
 def _package(found: ModuleSpec | None, how: str) -> Path:
-    """The folder of an installed package, which is not imported."""
+    """Return the folder of an installed package without importing the package."""
     if found is None or found.origin is None:
         raise NeedsMissing(how)
     return Path(found.origin).parent
@@ -308,7 +308,7 @@ def _why(kind: ModelKind, name: str, option: str, local: bool, error: Exception,
 
 
 def _sentencepiece_lacks() -> list[str]:
-    """What transformers needs to read a SentencePiece file and is not installed."""
+    """Return the missing packages that transformers requires to read a SentencePiece file."""
     result = [] if importlib.util.find_spec("sentencepiece") else ["sentencepiece"]
     google = importlib.util.find_spec("google") and importlib.util.find_spec("google.protobuf")
     return result if google else [*result, "protobuf"]
@@ -316,7 +316,7 @@ def _sentencepiece_lacks() -> list[str]:
 
 @contextmanager
 def _quiet(transformers_logging: Any) -> Iterator[None]:
-    """No progress bars and warnings of the libraries: what went wrong is said in our one line."""
+    """Suppress progress bars and warnings of the libraries, because errors are reported in one line of our own."""
     hub = logging.getLogger("huggingface_hub")
     was, level = transformers_logging.get_verbosity(), hub.level
     transformers_logging.set_verbosity_error()
@@ -360,7 +360,7 @@ def _smol_cache() -> Path:
 
 
 def _smol_folder() -> str:
-    """The package's quantized file as safetensors, converted once (half a minute), then loaded in seconds."""
+    """Convert the package's quantized file to safetensors once (half a minute), so that it then loads in seconds."""
     folder = _smol_cache()
     if (folder / "model.safetensors").is_file():
         return str(folder)

@@ -67,5 +67,5 @@ class Masked(LoadedModel):
 
 @functools.lru_cache(2)
 def masked(name: str, option: str = "model") -> Masked:
-    """The masked model of that name, loaded once."""
+    """Return the masked language model with this name, which is loaded once."""
     return Masked(name, option)

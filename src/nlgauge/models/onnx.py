@@ -21,7 +21,7 @@ OUTPUTS = {"classifier": ("logits",), "tokens": ("logits",), "qa": ("start_logit
 
 
 def onnx_file(name: str) -> Path | None:
-    """The ONNX file that a name means: itself, or the one in a folder that has no safetensors."""
+    """Return the ONNX file that a name denotes: the file itself, or the one in a folder without safetensors."""
     path = Path(name).expanduser()
     if path.suffix == ".onnx":
         return path if path.is_file() else None

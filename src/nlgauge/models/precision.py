@@ -25,7 +25,7 @@ def split_precision(name: str) -> tuple[str, str]:
 
 
 def lowered(model: Any, precision: str, name: str) -> Any:
-    """The model with the linear maps of its layers replaced, in place."""
+    """Replace the linear maps in the layers of the model in place by versions with lower precision."""
     import torch
 
     if next(model.parameters()).device.type != "cpu":
@@ -52,7 +52,7 @@ def _check_int8(name: str) -> None:
 
 
 def rows_as_int8(weight: Any) -> tuple[Any, Any]:
-    """A matrix in whole numbers of −127 to 127, and what 1 stands for in each of its rows."""
+    """Quantize a matrix to integers from −127 to 127, and return them with the scale of each row."""
     import torch
 
     scale = weight.abs().amax(1).clamp_(min=1e-12) / 127

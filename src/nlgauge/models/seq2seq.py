@@ -42,7 +42,9 @@ class Seq2Seq(LoadedModel):
         return list(selected), True
 
     def told(self, pairs: Sequence[SourceTarget], longest: int = 0, special: bool = True) -> list[TargetLogs]:
-        """log p(token | source, tokens before it) of each target; `special`: the target's end mark counts too."""
+        """Compute log p(token | source, previous tokens) for each target; `special` includes the end token of the
+        target.
+        """
         import torch
 
         most = longest or self.longest
@@ -69,7 +71,7 @@ class Seq2Seq(LoadedModel):
         return [TargetLogs(results[s, t], sources[s][1] or targets[t][1]) for s, t in pairs]
 
     def first(self, sources: Sequence[str], wanted: Sequence[int], longest: int = 0) -> list[tuple[Any, bool]]:
-        """Log-probabilities of the wanted tokens as the first one of the answer."""
+        """Compute the log-probabilities of the wanted tokens as the first token of the answer."""
         read = {s: self.ids(s, longest or self.longest) for s in dict.fromkeys(sources)}
         results: dict[str, Any] = {}
         with threads():
@@ -81,7 +83,7 @@ class Seq2Seq(LoadedModel):
         return [(results[s], read[s][1]) for s in sources]
 
     def _encoded(self, sources: dict[str, list[int]]) -> Iterator[tuple[dict[str, int], Any, Any]]:
-        """Batches of sources: text -> row, hidden states, mask."""
+        """Yield batches of encoded sources: the row of each text, hidden states and mask."""
         texts = list(sources)
         for places in by_length([len(sources[t]) for t in texts]):
             some = [texts[i] for i in places]
@@ -98,7 +100,9 @@ class Seq2Seq(LoadedModel):
         ).logits
 
     def generate(self, texts: Sequence[str], beams: int, most: int) -> list[str]:
-        """The best continuation of each text by beam search, one text at a time; '' for a text that does not fit."""
+        """Generate the best continuation of each text by beam search, one text at a time; '' for a text that does not
+        fit.
+        """
         import torch
 
         message = []
@@ -122,5 +126,5 @@ class Seq2Seq(LoadedModel):
 
 @functools.lru_cache(2)
 def seq2seq(name: str, option: str = "model") -> Seq2Seq:
-    """The model of that name, loaded once."""
+    """Return the model with this name, which is loaded once."""
     return Seq2Seq(name, option)

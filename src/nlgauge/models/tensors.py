@@ -21,7 +21,7 @@ def cores() -> int:
 
 @contextmanager
 def threads(n: int | None = None) -> Iterator[None]:
-    """Torch without gradients on n threads (default: all cores), and as before afterwards."""
+    """Run torch without gradients on n threads (default: all cores), and restore the settings afterwards."""
     import torch
 
     was = torch.get_num_threads()

@@ -50,7 +50,9 @@ def torch_files(folder: Path) -> list[Path]:
 
 
 def missing_safetensors(said: str, file: str = "") -> str:
-    """The one line for weights in PyTorch's format; `said`: the option and its value, `file`: what a file holds."""
+    """Return the error line for weights in PyTorch's format; `said` is the option with its value, `file` the content of
+    a file.
+    """
     if file:
         return (
             f"{said}: {file} in PyTorch's own format (.bin, .pt, .ckpt) are a pickle, which can run code, and are not "
@@ -100,7 +102,7 @@ def read_torch(path: Path, said: str) -> dict[str, Any]:
 
 
 def refused(said: str, name: str, error: Exception) -> str:
-    """One line for a file that weights-only loading does not read."""
+    """Return the error line for a file that weights-only loading refuses."""
     if named := re.search(r"GLOBAL ([\w.]+)", str(error)):
         return (
             f"{said}: {name} holds more than tensors (it names {named[1]}) and was refused by weights-only loading; "
@@ -113,7 +115,7 @@ def refused(said: str, name: str, error: Exception) -> str:
 
 
 def load_pickled(loader: Any, where: str, files: list[Path], said: str, offline: bool) -> Any:
-    """A transformers model from a folder (whose files these are) or a name on the hub, tensors only."""
+    """Load a transformers model, tensors only, from a folder (which contains `files`) or by name from the hub."""
     if files and not any((Path(where) / name).is_file() for name in (BIN, SHARDS)):
         if len(files) > 1:
             raise NlgaugeError(f"{said}: {', '.join(p.name for p in files)}; found several weight files, expected one.")
@@ -135,7 +137,7 @@ def load_pickled(loader: Any, where: str, files: list[Path], said: str, offline:
 
 
 def load_alone(loader: Any, where: str, path: Path, said: str) -> Any:
-    """A model of a folder's configuration with the weights of one file that transformers would not look for."""
+    """Load a model with a folder's configuration and the weights of a file that transformers would not find."""
     from transformers import AutoConfig
 
     weights = read_torch(path, said)

@@ -37,9 +37,9 @@ def _model() -> Any:
 
 
 def log_probabilities(text: str) -> tuple[list[float], int]:
-    """Natural logarithms for each word and each sentence end, and how many words the model does not know.
+    """Compute the natural log-probability of each word and each sentence end, and the number of unknown words.
 
-    Words are small letters without punctuation, as the model was trained on.
+    Words are lower-case without punctuation, as in the training data of the model.
     """
     model = _model()
     results: list[float] = []

@@ -20,9 +20,9 @@ ASPECTS = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure
 
 
 def rated_outputs(files: Files, systems: Sequence[Sequence[object]]) -> bytes:
-    """Outputs with references and median ratings, as BARTScore has them; repeated references once.
+    """Convert outputs with references and median ratings from BARTScore; repeated references count once.
 
-    `systems`: who wrote the outputs from which row on, such as [[0, 'Dusek'], [202, 'LOLS']].
+    `systems` gives the first row of each system, such as [[0, 'Dusek'], [202, 'LOLS']].
     """
     starts = [(int(str(start)), str(name)) for start, name in systems]
     records = []
@@ -36,7 +36,7 @@ def rated_outputs(files: Files, systems: Sequence[Sequence[object]]) -> bytes:
 
 
 def unieval(files: Files) -> bytes:
-    """UniEval's predictions by the place of the output."""
+    """Convert UniEval's predictions by the position of the output."""
     return json_lines(
         {"row": i, "doc_id": int(r["doc_id"]), "scores": r["scores"], "predict_scores": r["predict_scores"]}
         for i, r in enumerate(objects(only(files)))
@@ -44,7 +44,7 @@ def unieval(files: Files) -> bytes:
 
 
 def rankme(files: Files) -> bytes:
-    """The table in the archive without time and place of the workers, who become w000, w001, …."""
+    """Convert the table in the archive without time and place of the crowd workers, who become w000, w001, …."""
     with zipfile.ZipFile(io.BytesIO(only(files))) as archive:
         [name] = [n for n in archive.namelist() if n.endswith(".csv") and not n.startswith("__")]
         table = rows(archive.read(name))
@@ -59,7 +59,9 @@ def rankme(files: Files) -> bytes:
 
 
 def webnlg(files: Files, language: str, name: str) -> bytes:
-    """Ratings of single workers, the released means, and (English) texts and triples of every system and input."""
+    """Convert ratings of individual workers, the released means, and (English) texts and triples of every system and
+    input.
+    """
     released = objects(named(files, f"{name}_humeval_data_all_teams.json"))
     single = {
         PurePosixPath(path).parts[-2]: json.loads(content)

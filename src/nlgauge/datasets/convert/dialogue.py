@@ -53,7 +53,7 @@ def _scores(row: dict[str, str]) -> Record:
 
 
 def unieval(files: Files) -> bytes:
-    """UniEval's predictions on Topical-Chat, by the place of the response."""
+    """Convert UniEval's predictions on Topical-Chat by the position of the response."""
     [content] = files.values()
     return json_lines(
         {"i": i, "system_id": r["system_id"], "scores": r["scores"], "predict_scores": r["predict_scores"]}
@@ -62,7 +62,7 @@ def unieval(files: Files) -> bytes:
 
 
 def usr_scores(files: Files) -> bytes:
-    """USR's own scores of three models, with the turn and response that they belong to."""
+    """Convert the published USR scores of three models, with the turn and the response to which they belong."""
     turns = [line for line in named(files, "undr/test.lm").decode().splitlines() if line]
     columns = {
         "usr_mlm": json.loads(named(files, "undr/mlm_roberta.scores")),
@@ -77,7 +77,7 @@ def usr_scores(files: Files) -> bytes:
 
 
 def qags(files: Files) -> bytes:
-    """UniEval's predictions on QAGS: the human score and the predicted one, by place."""
+    """Convert UniEval's predictions on QAGS: the human and the predicted score by position."""
     [content] = files.values()
     return json_lines(
         {"i": i, "human_consistency": r["scores"]["consistency"]}

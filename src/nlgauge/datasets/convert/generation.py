@@ -32,7 +32,9 @@ TOPICS = ("computers", "legal", "military", "politics", "religion", "science", "
 
 
 def ctrleval(files: Files) -> bytes:
-    """Texts with the means of three aspects; for topics with the scores of nimah2023's table, found by the text."""
+    """Convert texts with the means of three aspects; topics also get the scores in the table of nimah2023, joined by
+    the text.
+    """
     lines = [line.split("\t") for line in named(files, ".txt").decode().splitlines() if line.strip()]
     tables = [rows(content) for path, content in files.items() if path.endswith(".csv")]
     scored = {_text_key(r["attribute"], r["prefix"], r["output"]): _metrics(r) for table in tables for r in table}
@@ -57,7 +59,7 @@ def _metrics(row: dict[str, str]) -> dict[str, float | None]:
 
 
 def openmeva(files: Files) -> bytes:
-    """One line per story, with the mean rating and the scores."""
+    """Convert to one line per story, with the mean rating and the scores."""
     return json_lines(
         {"doc_id": r["doc_id"], "prompt": r["prompt"], "reference": r["reference"], "system": system}
         | {"text": written["text"], "human": written["score"]["human"]}
@@ -68,7 +70,7 @@ def openmeva(files: Files) -> bytes:
 
 
 def hanna_scores(files: Files) -> bytes:
-    """The released table has a row per system and lists of 96 prompts; here a row per story, as Parquet."""
+    """Convert the released table (one row per system with lists of 96 prompts) to Parquet with one row per story."""
     csv.field_size_limit(1 << 24)
     table = rows(only(files))
     columns: dict[str, list[Any]] = {"story_id": [], "model": [], "prompt_idx": []}
@@ -90,10 +92,11 @@ def _numbers(text: str) -> list[float]:
 
 
 def hanna_stories(files: Files) -> bytes:
-    """The stories, which PPairS released without the systems: joined by prompt and the means of the six criteria.
+    """Convert the stories, which PPairS released without the systems, by joining prompts and the means of the six
+    criteria.
 
-    Human stories stand next to the prompts in the authors' file. A story that two systems could have written is left
-    out.
+    Human stories are next to the prompts in the authors' file. A story that several systems could have written is
+    dropped.
     """
     csv.field_size_limit(1 << 24)
     table = rows(named(files, "hanna_metric_scores_llm.csv"))
@@ -116,18 +119,18 @@ def hanna_stories(files: Files) -> bytes:
 
 
 def _prompts(content: bytes) -> list[tuple[str, str]]:
-    """Prompts and human stories, in order, once each."""
+    """Return the distinct prompts and human stories in order."""
     return list(dict.fromkeys((r["Prompt"], r["Human"]) for r in rows(content)))
 
 
 def hanna_prompts(files: Files) -> bytes:
-    """The prompts and human stories."""
+    """Convert the prompts and human stories."""
     csv.field_size_limit(1 << 24)
     return json_lines({"Prompt": prompt, "Human": human} for prompt, human in _prompts(only(files)))
 
 
 def yelp(files: Files) -> bytes:
-    """Outputs of twelve models on two test files, with human ratings and scores per sentence."""
+    """Convert outputs of twelve models on two test files, with human ratings and scores per sentence."""
     records: list[Record] = []
     for path in sorted(p for p in files if p.startswith("evaluations/human/content_preservation/")):
         system = path.rpartition("/")[2].removesuffix(".npy")
@@ -168,7 +171,9 @@ def _yelp_rows(files: Files, system: str) -> Iterator[Record]:
 
 
 def _yelp_metrics(files: Files, system: str, model: str) -> Mapping[str, Any]:
-    """The scores of every sentence by metric; a classifier of naturalness is the one of the output's own model."""
+    """Return the scores of every sentence by metric; the classifier of naturalness is that of the
+    output's own model.
+    """
     start = "evaluations/automated"
     content = arrays(files[f"{start}/content_preservation/sentence_level/{system}.npz"])
     metrics = {f"content.{mask}.{name}": content[mask][name] for mask in MASKS for name in CONTENT}
@@ -182,7 +187,9 @@ def _yelp_metrics(files: Files, system: str, model: str) -> Mapping[str, Any]:
 
 
 def uber_topic(files: Files) -> bytes:
-    """Comparisons of two texts on seven topics by three annotators each; rows without a key are no comparisons."""
+    """Convert comparisons of two texts on seven topics by three annotators each; rows without a key are not
+    comparisons.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(

@@ -49,16 +49,16 @@ def _encoded(text: str, encoding: str) -> bytes:
 
 
 def _no_bytes() -> bytes:
-    """Python 2's pickles write empty bytes as a call."""
+    """Return empty bytes, which pickles of Python 2 write as a call."""
     return b""
 
 
 def _no_array(*_: Any) -> None:
-    """Placeholder for an array whose content is read later."""
+    """Stand in for an array whose content is read later."""
 
 
 def _class(*_: Any) -> None:
-    """The name of NumPy's class of arrays, which is never called."""
+    """Raise an error; the name of NumPy's array class occurs in pickles but is never called."""
     raise DataError("the pickle calls numpy.ndarray.")
 
 

@@ -76,7 +76,7 @@ def only(files: Files) -> bytes:
 
 
 def unchanged(files: Files) -> bytes:
-    """The loader reads the origin's own bytes."""
+    """Return the bytes of the origin unchanged."""
     return only(files)
 
 
@@ -87,10 +87,10 @@ def named(files: Files, ending: str) -> bytes:
 
 
 def below(files: Files, start: str) -> Iterator[tuple[str, bytes]]:
-    """The files whose path begins so, in order."""
+    """Yield the files whose path starts with `start`, in order."""
     return ((path, files[path]) for path in sorted(files) if path.startswith(start))
 
 
 def numbers_of(row: Mapping[str, str], columns: Sequence[str]) -> dict[str, float | None]:
-    """The numbers in these columns of a CSV row; an empty cell is missing."""
+    """Return the numbers in these columns of a CSV row; an empty cell is missing."""
     return {c: float(row[c]) if row.get(c) not in ("", None) else None for c in columns}

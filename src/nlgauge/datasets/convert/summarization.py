@@ -15,7 +15,7 @@ ASPECTS = ("Informativeness", "Relevance", "Fluency", "Coherence")
 
 
 def _annotated(files: Files) -> Iterator[Record]:
-    """The lines of the twelve systems with single ratings."""
+    """Yield the lines of the twelve systems with individual ratings."""
     for _, content in below(files, ANNOTATIONS):
         yield from objects(content)
 
@@ -48,7 +48,7 @@ def _metrics(row: Mapping[str, str]) -> dict[str, float | None]:
 
 
 def summeval_sources(files: Files) -> bytes:
-    """The articles and eleven references as they were, once per article."""
+    """Convert the unchanged articles and eleven references, once per article."""
     seen: dict[str, Record] = {}
     for r in _annotated(files):
         seen.setdefault(r["id"], {k: r[k] for k in ("id", "filepath", "references", "text")})
@@ -56,13 +56,13 @@ def summeval_sources(files: Files) -> bytes:
 
 
 def summeval_annotations(files: Files) -> bytes:
-    """The single ratings of three experts and five crowd workers for twelve systems."""
+    """Convert the individual ratings of three experts and five crowd workers for twelve systems."""
     names = ("id", "model_id", "decoded", "expert_annotations", "turker_annotations")
     return json_lines({k: r[k] for k in names} for r in _annotated(files))
 
 
 def summeval_documents(files: Files) -> bytes:
-    """The articles and references as BARTScore tokenized them."""
+    """Convert the articles and references as tokenized by BARTScore."""
     documents = pickled(named(files, "SummEval/data.pkl"))
     return json_lines(
         {"doc_index": i, "doc_id": name} | {"src": d["src"], "ref_summs": d["ref_summs"], "ref_summ": d["ref_summ"]}
@@ -71,7 +71,7 @@ def summeval_documents(files: Files) -> bytes:
 
 
 def newsroom_articles(files: Files) -> bytes:
-    """The articles and references."""
+    """Convert the articles and references."""
     documents = pickled(named(files, "Newsroom/data.pkl"))
     return json_lines({"article_id": n, "src": d["src"], "ref_summ": d["ref_summ"]} for n, d in documents.items())
 
@@ -135,7 +135,7 @@ def _rated(r: Record, key: tuple[str, str], by_text: bool) -> Record:
 
 
 def realsumm_outputs(files: Files) -> bytes:
-    """The outputs of the abstractive and extractive systems with their scores."""
+    """Convert the outputs of the abstractive and extractive systems with their scores."""
     return json_lines(
         {"doc_id": document, "split": split, "system": system.removesuffix(".txt")}
         | {"system_summary": written["system_summary"], "scores": written["scores"]}
@@ -146,7 +146,7 @@ def realsumm_outputs(files: Files) -> bytes:
 
 
 def realsumm_documents(files: Files) -> bytes:
-    """The references, and the articles as BARTScore has them."""
+    """Convert the references, and the articles from the BARTScore repository."""
     sources = pickled(named(files, "REALSumm/data.pkl"))
     return json_lines(
         {"doc_id": n, "ref_summ": d["ref_summ"], "src_from_bartscore_repo": sources[n]["src"]}
@@ -155,7 +155,9 @@ def realsumm_documents(files: Files) -> bytes:
 
 
 def realsumm_votes(files: Files) -> bytes:
-    """One line per crowd worker and summary: present or not present for every content unit; articles by the text."""
+    """Convert the crowd votes to one line per worker and summary: whether each content unit is present; articles are
+    joined by text.
+    """
     documents: dict[str, int] = {}
     for split in ("abs", "ext"):
         for n, d in pickled(named(files, f"scores_dicts/{split}.pkl")).items():

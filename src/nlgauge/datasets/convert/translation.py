@@ -20,7 +20,7 @@ CAMPAIGNS = ("ESA-1", "ESA-2", "MQM-1", "ESAAI-1", "ESAAI-2", "LLM", "ESA-IAA", 
 
 
 def mlqe(files: Files, pair: str) -> bytes:
-    """Direct assessments of a language pair, with nine metrics by the place of the sentence."""
+    """Convert the direct assessments of a language pair, with nine metrics by the position of the sentence."""
     with tarfile.open(fileobj=io.BytesIO(named(files, f"{pair}-test.tar.gz"))) as archive:
         [name] = [n for n in archive.getnames() if n.endswith(".df.short.tsv") and "/._" not in n]
         file = archive.extractfile(name)
@@ -47,7 +47,7 @@ def _assessed(pair: str, r: dict[str, str], scores: dict[str, str]) -> Record:
 
 
 def wmt23_segments(files: Files, pair: str) -> bytes:
-    """Outputs, human scores and the metrics' scores of every segment, one row per system and segment, as Parquet."""
+    """Convert outputs, human scores and metric scores to Parquet with one row per system and segment."""
     outputs = {
         PurePosixPath(path).stem: content.decode().split("\n")[:-1]
         for path, content in below(files, f"{WMT}/system-outputs/{pair}/")
@@ -77,7 +77,7 @@ def _human(files: Files, pair: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _column(content: bytes, keys: list[tuple[str, int]]) -> list[float | None]:
-    """The scores of a file, which lists the segments of each system in order; None stands for no score."""
+    """Return the scores of a file that lists the segments of each system in order; None is a missing score."""
     lists: dict[str, list[float | None]] = {}
     for line in content.decode().splitlines():
         system, _, score = line.replace(" ", "\t").partition("\t")
@@ -86,7 +86,7 @@ def _column(content: bytes, keys: list[tuple[str, int]]) -> list[float | None]:
 
 
 def wmt23_inputs(files: Files, pair: str) -> bytes:
-    """Sources, references and documents of every segment."""
+    """Convert sources, references and documents of every segment."""
     sources = files[f"{WMT}/sources/{pair}.txt"].decode().split("\n")[:-1]
     documents = [line.split("\t") for line in files[f"{WMT}/documents/{pair}.docs"].decode().splitlines()]
     references = {
@@ -100,7 +100,7 @@ def wmt23_inputs(files: Files, pair: str) -> bytes:
 
 
 def wmt23_systems(files: Files, pair: str) -> bytes:
-    """The scores of whole systems, by human campaigns and by metrics."""
+    """Convert the system-level scores of human campaigns and of metrics."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["kind", "name", "system", "score"])
