@@ -16,11 +16,11 @@ from nlgauge_papers import Study, all_studies
 FILE = Path(__file__).with_name("inventory.toml")
 KINDS = ("table", "figure", "metric", "data", "algorithm")
 STATES = {
-    "recomputed": "the paper's figures are computed from published data; the scoreboard counts the matching cells",
-    "partly": "some of them are computed",
-    "offered": "the code is here; the paper prints no figures, or they need models that are distributed separately",
-    "to fetch": "a file has to be downloaded by hand; `nlgauge data get NAME` says where it is",
-    "never published": "only the authors have the data; the code is here",
+    "recomputed": "the paper's values are computed from published data; the scoreboard counts the matching cells",
+    "partly": "some of these values are computed",
+    "offered": "it is implemented; the paper prints no values, or they require models that are distributed separately",
+    "to fetch": "a file has to be downloaded by hand; `nlgauge data get NAME` prints its address",
+    "never published": "it is implemented, but only the authors have the data",
 }
 
 
