@@ -20,7 +20,7 @@ WITH_FILES = (
 
 
 def files() -> tuple[Path, Path] | None:
-    """The function words (inside a jar) and the paraphrase table, where pycocoevalcap is installed."""
+    """Return the files of function words (inside a jar) and of paraphrases, if pycocoevalcap is installed."""
     result = find_spec("pycocoevalcap")
     if result is None or not result.submodule_search_locations:
         return None

@@ -24,7 +24,8 @@ def reproduce(
     only_differs: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> list[Table]:
-    """A table of a paper cell by cell, all tables of a paper, or (without arguments) the scoreboard of all papers.
+    """Reproduce one table of a paper cell by cell, all tables of a paper, or (without arguments) the scoreboard of all
+    papers.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def reproduce(
 
 
 def compared(chosen: Sequence[Study], sources: Sources, only_differs: bool, board_only: bool) -> list[Table]:
-    """The tables cell by cell, then the scoreboard when there are several."""
+    """Return the tables cell by cell, then the scoreboard if there are several tables."""
     results = []
     for i, study in enumerate(chosen, 1):
         start = time.perf_counter()

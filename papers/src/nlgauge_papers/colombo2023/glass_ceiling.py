@@ -132,7 +132,7 @@ def blocks(sources: Sources) -> Ours:
 
 
 def _pooled(by_set: Mapping[str, Mapping[Block, np.ndarray]]) -> dict[Block, np.ndarray]:
-    """Distances of all pairs of all sets, block by block."""
+    """Pool the distances of all pairs of all sets, block by block."""
     return {block: np.concatenate([own[block] for own in by_set.values() if block in own]) for block in BLOCKS}
 
 

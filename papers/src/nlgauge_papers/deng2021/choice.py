@@ -53,7 +53,7 @@ class ChoiceTask:
     windows: tuple[int, ...] = WINDOWS
 
     def settings(self, quick: bool) -> Iterator[Setting]:
-        """The grid, simple settings first."""
+        """Yield the settings of the grid, simple settings first."""
         layers, sizes = (LAYERS[2:], tuple(w for w in self.windows if w != 1)) if quick else (LAYERS, self.windows)
         places = [(w, m) for w in sizes for m in (MATCH if w else MATCH[:1])]
         for (window, match), sharp, unit, stop, layer in itertools.product(
@@ -143,7 +143,7 @@ def record(batch: Batch, expressions: Sequence[Any], settings: Sequence[Setting]
 
 
 def _aggregates_of(expression: Any) -> list[tuple[str, Term]]:
-    """The aggregates in an expression: mean of y>x, sum of y>c."""
+    """Return the aggregates in an expression, such as mean of y>x or sum of y>c."""
     results: list[tuple[str, Term]] = []
 
     def number(name: str, term: Term) -> float:
@@ -155,7 +155,7 @@ def _aggregates_of(expression: Any) -> list[tuple[str, Term]]:
 
 
 def _is_whole(term: Term) -> bool:
-    """Outputs and references are never read in windows."""
+    """Return whether a text is always read completely, as outputs and references are."""
     return set(term[1]) <= {"y", "r"}
 
 
@@ -167,7 +167,7 @@ def _about(term: Term, s: Setting) -> Setting:
 def _numbers(
     batch: Batch, wanted: Sequence[tuple[str, Term]], settings: Sequence[Setting]
 ) -> tuple[Ints, dict[tuple[Any, ...], Array]]:
-    """The owner of each row, and the aggregates of one part of the samples."""
+    """Return the owner of each row, and the aggregates of one part of the samples."""
     readings: dict[tuple[int, int, str], list[Term]] = {}
     for term in dict.fromkeys(term for _, term in wanted):
         for s in dict.fromkeys(_about(term, s) for s in settings):
@@ -196,7 +196,7 @@ def _numbers(
 
 
 def _repeated(values: Sequence[Sequence[float]], counts: Sequence[int]) -> list[Array]:
-    """One value per reference, also of a term that no reference is in."""
+    """Return one value per reference, also for a term that does not depend on the reference."""
     return [np.repeat(np.array(v, np.float64), n // max(len(v), 1)) for v, n in zip(values, counts, strict=True)]
 
 

@@ -61,7 +61,7 @@ NOTE = (
 
 
 def split_f1(data: Dataset) -> Array:
-    """F1 of characters by way of precision and recall, whose rounding splits ties."""
+    """Compute the F1 of characters from precision and recall, whose rounding errors break ties."""
     results = []
     for output, (reference, *_) in data.samples.select("output", "references").iter_rows():
         shared = (Counter(output.lower()) & Counter(reference.lower())).total()
@@ -71,7 +71,7 @@ def split_f1(data: Dataset) -> Array:
 
 
 def usr_rows(rows: BaselineRows, aspect: str) -> None:
-    """The three parts of USR as its authors published their scores, and their regression on them."""
+    """Add the three parts of USR from the published scores, and their regression."""
     try:
         data = rows.sources("usr-topical-scores")
     except NotHere as error:
@@ -88,7 +88,7 @@ def usr_rows(rows: BaselineRows, aspect: str) -> None:
 
 @lru_cache(maxsize=16)
 def baseline(sources: Sources, name: str, metric: str) -> Array | LeftOut:
-    """Scores of a row on a set, which several tables share; or why there are none."""
+    """Return the scores of a row on a set, which several tables share, or the reason why there are none."""
     try:
         return metric_from_spec(BASELINES[metric]).score(Batch.of(sources(name))).values
     except NlgaugeError as error:  # an extra is not installed
@@ -213,9 +213,9 @@ def table_1(sources: Sources) -> Ours:
 
 
 def released_factors(sources: Sources) -> dict[Key, float]:
-    """Pearson of D's two factors, their sum and product, from the scores that the authors released.
+    """Compute the Pearson correlations of the two factors of D, and of their sum and product, from the released scores.
 
-    The released relevance is the product of both factors, mean over references; the second factor is consistency.
+    The released relevance is the product of both factors, averaged over references; the second factor is consistency.
     """
     try:
         data = sources("summeval-ctc")

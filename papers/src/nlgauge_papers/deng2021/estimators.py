@@ -136,7 +136,7 @@ class Sets:
         return self._arrays(case, case.spec, self.score(case))
 
     def places(self, case: Case) -> tuple[Any, Any]:
-        """The number of the sample in each cell (NaN: none), and human scores."""
+        """Return the number of the sample in each cell (NaN: none), and the human scores."""
         x, z = self._arrays(case, "place", list(map(float, range(len(self.get(case.set)[1])))))
         return x[0], z
 
@@ -148,7 +148,7 @@ class Sets:
 
 
 def first_references(batch: Batch, most: int) -> Batch:
-    """Only the first references of each sample (0: all); the texts and their vectors stay shared."""
+    """Select the first references of each sample (0: all); the texts and their vectors stay shared."""
     if not most:
         return batch
     places = [np.arange(a, min(a + most, b)) for a, b in pairwise(batch.start.tolist())]
@@ -157,7 +157,7 @@ def first_references(batch: Batch, most: int) -> Batch:
 
 
 def correlations(sets: Sets, case: Case, draws: int, seed: int) -> Row:
-    """Six correlations of a case, the first with its 95% bootstrap interval over inputs."""
+    """Compute six correlations of a case, the first with its 95% bootstrap confidence interval over inputs."""
 
     x, z = sets.arrays(case)
     values = evaluate(x, z, [Measure.parse(m) for m in MEASURES]).value[0]

@@ -49,7 +49,7 @@ CHATS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
 
 
 def correlated(data: Dataset, names: Sequence[str], aspect: str, draws: int, seed: int) -> list[tuple[str, int, Row]]:
-    """Metric, outputs that count, and every measure with the ends of its interval."""
+    """Return each metric with its number of outputs and every measure with its confidence interval."""
 
     panel = data.panel(aspect, metrics=list(names), keep_human=True)
     results = []
@@ -77,7 +77,7 @@ def _aspects(data: Dataset, name: str) -> Sequence[str]:
 
 
 def ours(data: Dataset, name: str, columns: dict[str, Array], draws: int, seed: int) -> list[Row]:
-    """One row for each metric and aspect."""
+    """Return one row for each metric and aspect, from our own scores."""
     # A column 'perplexity' of the set, from another model, is replaced here; `released` shows it.
     own = data.with_scores({k: v.tolist() for k, v in columns.items()})
     return [
@@ -88,7 +88,7 @@ def ours(data: Dataset, name: str, columns: dict[str, Array], draws: int, seed: 
 
 
 def released(data: Dataset, name: str, draws: int, seed: int) -> list[Row]:
-    """The same for scores of other models that came with the set."""
+    """Return one row for each metric and aspect, from the scores of other models that came with the set."""
     available = [c for c in COLUMNS if c in data.metrics]
     return [
         {"set": name, "metric": COLUMNS[metric], "aspect": aspect, "from": RELEASED, "outputs": n, **row}

@@ -38,7 +38,9 @@ CHUNK = 64  # outputs that are kept at once
 
 
 def fields(data: Dataset) -> Batch:
-    """The texts as the metrics know them: in dialogue the history is the source, the fact the context."""
+    """Return the texts in the fields of the metrics; for dialogue, the history is the source and
+    the fact the context.
+    """
     there = ("output", "source", "context", "references")
     columns = [data.samples[c].to_list() if c in data.samples.columns else None for c in there]
     return first_references(Batch.from_columns(*columns), 1)
@@ -88,9 +90,10 @@ def _copies(batch: Batch) -> Any:
 def study(
     sources: Sources, only: Sequence[str] = (), inputs: int = 0, draws: int = 1000, seed: int = 0, stored: bool = False
 ) -> list[Table]:
-    """Every metric with every aspect of the three sets, ours, released and printed.
+    """Evaluate every metric with every aspect of the three sets: our own, released and printed results.
 
-    inputs: only the first inputs of summeval; stored: compute nothing, show what an unfinished run has kept.
+    `inputs` limits SummEval to its first inputs; `stored` computes nothing and shows the stored results of an
+    unfinished run.
     """
     rows: list[Row] = []
     for name, specs in SETS.items():

@@ -116,7 +116,9 @@ class S3(OnSamples):
 
 
 def predicted(model: Mapping[str, Any], rows: Array) -> list[float]:
-    """A support vector regression (a sum of kernels) or a linear one, on features that may be scaled first."""
+    """Predict by a support vector regression (a sum of kernels) or a linear regression, on features that may be scaled
+    first.
+    """
     x = (rows - np.array(model.get("shift", 0.0))) / np.array(model.get("scale", 1.0))
     if model["kind"] == "linear":
         return [float(v) for v in x @ np.array(model["coef"]) + model["intercept"]]
@@ -129,7 +131,7 @@ def predicted(model: Mapping[str, Any], rows: Array) -> list[float]:
 
 
 def features(samples: Sequence[Any], stop: frozenset[str], vectors: Callable[[frozenset[str]], Vectors]) -> Array:
-    """The six features of each sample, in the order of their names."""
+    """Return the six features of each sample, in the order of their names."""
     plain = [[words(s.output), *map(words, s.references)] for s in samples]
     available = vectors(frozenset(w for texts in plain for text in texts for w in text))
     rows_of = functools.partial(unit_sums, available)
@@ -157,7 +159,7 @@ def grams(text: Sequence[str], n: int) -> list[Gram]:
 
 
 def recall(texts: Sequence[Sequence[str]], n: int, matches: Callable[[Counter[Gram], Counter[Gram]], float]) -> float:
-    """Matched n-grams of all references over all their n-grams."""
+    """Compute the matched n-grams of all references divided by all their n-grams."""
     own = Counter(grams(texts[0], n))
     each = [Counter(grams(text, n)) for text in texts[1:]]
     total = sum(c.total() for c in each)
@@ -165,7 +167,7 @@ def recall(texts: Sequence[Sequence[str]], n: int, matches: Callable[[Counter[Gr
 
 
 def divergence(output: Sequence[str], reference: Sequence[str], n: int, stop: frozenset[str]) -> float:
-    """Jensen-Shannon divergence (natural logarithm) of n-grams that are not stop words only."""
+    """Compute the Jensen–Shannon divergence (natural logarithm) of n-grams that do not consist of stop words only."""
     shares = []
     for text in (output, reference):
         selected = [g for g in grams(text, n) if any(w not in stop for w in g)]
@@ -175,7 +177,7 @@ def divergence(output: Sequence[str], reference: Sequence[str], n: int, stop: fr
 
 
 def unit_sums(vectors: Vectors, every: Iterable[Gram]) -> Array:
-    """The sum of the word vectors of each n-gram at length 1; zeros where a word has none."""
+    """Sum the word vectors of each n-gram and normalize to length 1; zeros if a word has no vector."""
     size = len(next(iter(vectors.values()))) if vectors else 1
     rows = np.array([sum(vectors[w] for w in g) if all(w in vectors for w in g) else np.zeros(size) for g in every])
     result: Array = rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-300)[:, None]
@@ -184,7 +186,7 @@ def unit_sums(vectors: Vectors, every: Iterable[Gram]) -> Array:
 
 @functools.lru_cache(4)
 def read_regressors(path: str, changed: int) -> Any:
-    """What tools/s3_regressors.py wrote, looked at before it is used."""
+    """Read and check the file that tools/s3_regressors.py wrote."""
     try:
         result = json.loads(Path(path).read_text("utf-8"))
         if result["format"] != FORMAT or tuple(result["features"]) != FEATURES:
@@ -202,7 +204,7 @@ def read_regressors(path: str, changed: int) -> Any:
 
 
 def read_vectors(path: str, wanted: frozenset[str]) -> Vectors:
-    """The vectors of these words; of a word that comes twice the last."""
+    """Read the vectors of these words; if a word occurs twice, the last vector counts."""
     results: dict[str, Array] = {}
     size = 0
     for number, line in enumerate(_lines(path), 1):

@@ -92,13 +92,13 @@ FORMULA_OF = {
 
 
 def _fields(data: Dataset) -> Batch:
-    """The texts by the paper's fields: x what was asked, c what is known, y the output, r references."""
+    """Return the texts by the paper's fields: x is the question, c the knowledge, y the output, r the references."""
     there = ("output", "source", "context", "references")
     return Batch.from_columns(*(data.samples[c].to_list() if c in data.samples.columns else None for c in there))
 
 
 def authors_rows(rows: BaselineRows, table: str, aspect: str) -> None:
-    """Rows of D and E from the scores that the authors released."""
+    """Add the rows of D and E from the scores that the authors released."""
     try:
         own = BaselineRows(rows.sources, rows.sources("summeval-ctc"))
     except NotHere:
@@ -138,7 +138,7 @@ def e_row(sources: Sources, table: str, name: str, aspect: str = "") -> dict[tup
 
 @lru_cache(maxsize=2)
 def overlap_scores(sources: Sources, references: int) -> dict[str, Array | str]:
-    """The word-overlap rows of SummEval, or why there is none; Tables D.1 and D.3 share them."""
+    """Compute the word-overlap rows of SummEval, or the reason why one is missing; Tables D.1 and D.3 share them."""
     data = sources("summeval")
     batch = first_references(Batch.of(data), references)
     split = data.samples.with_columns(
@@ -163,7 +163,7 @@ def overlap_scores(sources: Sources, references: int) -> dict[str, Array | str]:
 
 
 def stemmed(data: Dataset, references: int) -> Batch:
-    """Snowball stems of the words, which is what SummEval's toolkit gives its CIDEr."""
+    """Return the Snowball stems of the words, which SummEval's toolkit passes to CIDEr."""
     stems = lru_cache(None)(stem)
 
     def of(text: str) -> str:
@@ -175,7 +175,9 @@ def stemmed(data: Dataset, references: int) -> Batch:
 
 
 def released(sources: Sources, aspect: str, references: int) -> dict[str, dict[tuple[str, str], float]]:
-    """Correlations of the toolkit's published scores, where the file is there; 16 systems, as in the paper."""
+    """Return correlations of the toolkit's published scores if the file is available, with 16
+    systems as in the paper.
+    """
     try:
         rows = BaselineRows(sources, sources("summeval-scored"))
     except NotHere:
@@ -213,7 +215,7 @@ def summarization(sources: Sources, table: str, aspect: str, references: int) ->
 
 
 def overlap_rows(rows: BaselineRows, aspect: str, references: int) -> None:
-    """The rows of word overlap, from the texts."""
+    """Add the rows of word overlap, computed from the texts."""
     for name, scores in overlap_scores(rows.sources, references).items():
         if isinstance(scores, str):
             rows.reasons[name,] = scores
@@ -224,7 +226,7 @@ def overlap_rows(rows: BaselineRows, aspect: str, references: int) -> None:
 def model_row(
     rows: BaselineRows, name: str, spec: str, batch: Batch, aspect: str, reason: str, without: str = ""
 ) -> None:
-    """A metric on other weights than the paper's, not judged; nothing where the paper's own model was run."""
+    """Add a metric with other weights than the paper's, without a verdict; nothing if the paper's own model was run."""
     if (name, "sample", "pearson") in rows.values:
         return
     if not rows.sources.slow:

@@ -96,7 +96,7 @@ def ctc_spec(aspect: str, kind: str, formula: str = "paper") -> str:
 
 
 def printed(case: Case) -> dict[str, float]:
-    """The paper's E, D and R (the best of its encoders or training sets), global Pearson."""
+    """Return the paper's global Pearson correlations of E, D and R (the best of its encoders or training sets)."""
     results: dict[str, float] = {}
     for row in published_rows("deng2021", case.table):
         kind = re.match(r"Ours \(([EDR])\)", row["metric"])

@@ -48,7 +48,7 @@ def checkpoints(training: Path) -> list[Checkpoint]:
 
 
 def figure_7(sets: Sets, trainings: Sequence[Path], only: Iterable[str] = ()) -> Table:
-    """Accuracy on held-out weak labels and human correlation at each checkpoint."""
+    """Compute the accuracy on held-out weak labels and the correlation with human ratings at each checkpoint."""
     results = {training: checkpoints(training) for training in trainings}
     tasks = [heads[0].facts["task"] for heads in results.values()]
     rows: list[Row] = []

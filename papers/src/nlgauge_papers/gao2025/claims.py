@@ -91,7 +91,7 @@ class ClaimCounts:
             self.reasons[claim, on] = "; ".join(broken)
 
     def orders(self, kind: str, on: str, value: Mapping[tuple[str, str], float]) -> None:
-        """Both orders of DP or RC by the mean over the other side."""
+        """Add both orders of DP or RC by the mean over the other side."""
         means = {
             "level": {g: fmean(value[g, c] for c in COEFFICIENTS) for g in LEVELS},
             "coefficient": {c: fmean(value[g, c] for g in LEVELS) for c in COEFFICIENTS},
@@ -129,7 +129,7 @@ def rises_then_falls(values: Sequence[float]) -> bool:
 
 
 def _lines(rows: Iterable[Row], lines: str) -> dict[str, list[float]]:
-    """Each measure's values along the grid."""
+    """Return the values of each measure along the grid."""
     results: dict[str, list[float]] = {}
     for row in rows:
         results.setdefault(row["measure"], []).append(row["value"])
@@ -179,7 +179,7 @@ def claims(sources: Sources) -> Ours:
 
 
 def _by_measure(cells: Iterable[tuple[Key, float]]) -> dict[tuple[str, str], float]:
-    """Means over D1 … D30 by level and coefficient."""
+    """Compute the means over D1 … D30 by level and coefficient."""
     gathered: dict[tuple[str, str], list[float]] = {}
     for (_, level, function), value in cells:
         gathered.setdefault((level.lower(), function.lower()), []).append(value)
@@ -231,7 +231,7 @@ def claims_on_sets(sources: Sources) -> Ours:
 
 
 def stability_of(data: Dataset, aspects: Sequence[str]) -> dict[str, dict[tuple[str, str], float]]:
-    """DP and RC by (level, coefficient), means over the aspects."""
+    """Compute DP and RC by (level, coefficient) as means over the aspects."""
     gathered: dict[str, dict[tuple[str, str], list[float]]] = {"DP": {}, "RC": {}}
     for aspect in aspects:
         for row in analyze("stability", data.panel(aspect, keep_human=True), draws=DRAWS, trials=DRAWS).rows:

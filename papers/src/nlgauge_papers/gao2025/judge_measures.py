@@ -55,7 +55,7 @@ class Stability:
 
 
 def stability_of_family(family: Family, draws: int, seed: int = 0) -> Stability:
-    """The permutation test of all pairs (1,000 draws in the paper) and splits of the inputs, on each aspect."""
+    """Compute the permutation test of all pairs (1,000 draws in the paper) and splits of the inputs, on each aspect."""
     p, selected = [], []
     for x, z in family.panels.values():
         tests = permutation_pairs(x, z, TWELVE, draws=draws, seed=seed)
@@ -205,7 +205,7 @@ def printed_cells(table: str) -> dict[tuple[str, str], float]:
 
 
 def printed_rows() -> list[Row]:
-    """The paper's DP and RC of SummEval's four aspects, means of D1 to D4."""
+    """Return the DP and RC of SummEval's four aspects in the paper, as means of D1 to D4."""
     dp, rc = printed_cells("2"), printed_cells("3")
     return [
         {
@@ -289,9 +289,9 @@ def _statement_cell(row: Row) -> str:
 def study(
     sources: Sources, scores: str | Sequence[str] = (), draws: int = 1000, seed: int = 0, shipped: bool = True
 ) -> list[Table]:
-    """DP and RC by family, statements, scales, averages and single judges.
+    """Compute DP and RC by family, and evaluate statements, scales, averages and single judges.
 
-    scores: your files of scores; shipped=false leaves out those that come with the package.
+    `scores` names your own files of scores; `shipped=false` omits those in the package.
     """
     own = [name.strip() for name in (scores.split(",") if isinstance(scores, str) else scores) if name.strip()]
     all_, notes = judged(sources, [*(shipped_files() if shipped else []), *own])

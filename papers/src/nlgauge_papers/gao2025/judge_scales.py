@@ -32,7 +32,9 @@ NAMES = [str(m) for m in TWELVE]
 
 
 def resampled(family: Family, seed: int, draws: int = DRAWS, aspect: str | None = None) -> Array:
-    """Scorers × measures × (1 + draws), means over the aspects: first on all documents, then on resampled ones."""
+    """Compute scorers × measures × (1 + draws) as means over the aspects: first on all documents, then on resampled
+    ones.
+    """
     results = []
     for name, (x, z) in family.panels.items():
         if aspect in (None, name):
@@ -59,7 +61,7 @@ def means_of(family: Family, size: int) -> Family:
 
 
 def scale_tables(all_: JudgedSet, seed: int) -> list[Table]:
-    """The mean of five prompts on coarser and coarser scales, and the paper's statements about it."""
+    """Evaluate the mean of five prompts on increasingly coarse scales, and the paper's statements about it."""
     mean = means_of(five_prompts(all_), len(STYLES))
     versions = {
         **{f"{k} levels": {a: coarsen(x[0], k) for a, (x, _) in mean.panels.items()} for k in STEPS},
@@ -147,7 +149,8 @@ def scale_claims(found: Array, names: list[str]) -> Table:
 
 
 def moved_verdict(claim: str, low: float, high: float) -> str:
-    """
+    """Return the verdict on a claim about a change, from the ends of its confidence interval.
+
     >>> [moved_verdict(claim, 0.01, 0.1) for claim in ("rises", "then falls", "hardly moves")]
     ['holds', 'does not hold', 'inconclusive']
     """

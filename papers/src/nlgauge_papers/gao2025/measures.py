@@ -68,7 +68,7 @@ SETS = [part.name for part in PARTS]
 
 
 def numbered() -> Iterator[tuple[str, Subset, str]]:
-    """The 30 meta-evaluation sets: D1 … D30, each a part and the paper's name of an aspect."""
+    """Yield the 30 meta-evaluation sets, D1 … D30, each with a part and the paper's name of an aspect."""
     number = 0
     for part in PARTS:
         for aspect in ASPECTS[part.set]:
@@ -78,7 +78,7 @@ def numbered() -> Iterator[tuple[str, Subset, str]]:
 
 @study("gao2025", "1", title="Data sets: subsets, aspects, systems, inputs", sets=SETS)
 def table_1(sources: Sources) -> Ours:
-    """Counted on the ratings: systems and inputs with at least one rating of these aspects."""
+    """Count the systems and inputs with at least one rating of these aspects."""
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, aspects in ASPECTS.items():

@@ -65,7 +65,7 @@ def number_of(dataset: str, subset: str, aspect: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def panels(sources: Sources) -> dict[str, Panel]:
-    """The panel of each set, D1 to D30, with the scores of all metrics on 0 to 1."""
+    """Return the panel of each set, D1 to D30, with the scores of all metrics scaled to [0, 1]."""
     results: dict[str, Panel] = {}
     for group, part in sources(SET).by("dataset", "ori_dataset", "aspect"):
         number = number_of(*(str(group[c]) for c in ("dataset", "ori_dataset", "aspect")))
@@ -102,7 +102,7 @@ def each_set(sources: Sources, what: str) -> Sequence[tuple[str, Panel]]:
 
 
 def measured(values: Array) -> dict[tuple[str, str], float]:
-    """One value per measure, by level and function."""
+    """Return one value per measure, by level and function."""
     return {measure_key(m): float(v) for m, v in zip(TWELVE, values, strict=True)}
 
 
@@ -141,12 +141,12 @@ RANDOM = "the authors' random draws are not known; 999 or 1,000 draws leave a st
 
 
 def zeros(values: Array) -> Array:
-    """Missing values as 0, as in the authors' programs."""
+    """Replace missing values by 0, as in the authors' programs."""
     return np.nan_to_num(values, nan=0.0)
 
 
 def parameters_of(sources: Sources, columns: dict[str, str]) -> dict[Key, float]:
-    """Table 6 for all its metrics: means over the sets; `columns`: the paper's parameters and ours."""
+    """Compute Table 6 for all its metrics as means over the sets; `columns` maps the paper's parameters to ours."""
     names = {column: metric for metric, column in TABLE_6.items()}
     gathered: dict[Key, list[float]] = {}
     for _, panel in each_set(sources, "parameters of the metrics"):
@@ -160,7 +160,7 @@ def parameters_of(sources: Sources, columns: dict[str, str]) -> dict[Key, float]
 
 @further("gao2025", "figures", title="Figures 7 to 36: p-value curves of the 12 measures on D1 to D30", sets=[SET])
 def figures(sources: Sources, set: str = "") -> list[Table]:
-    """DP and RC of each measure with the p-value curves; set=D7 only that one, `-o d7.svg` draws it."""
+    """Compute DP and RC of each measure with the p-value curves; `set=D7` selects one set, and `-o d7.svg` plots it."""
     there = panels(sources)
     if set and set not in there:
         raise NameUnknown(f"gao2025/figures: no set '{set}'. There are {', '.join(there)}.")

@@ -43,7 +43,9 @@ def drawn(replies: Array, n: int, draws: int, seed: int) -> Array:
     "gao2025", "granularity", title="Correlations of judges by the number of replies that are averaged", sets=[SET]
 )
 def granularity(sources: Sources, draws: int = 1000, seed: int = 0, judge: str = "") -> list[Table]:
-    """Correlations of the mean of 1 to 10 replies; draws: random choices of replies, judge: only that one."""
+    """Correlate the mean of 1 to 10 replies with human ratings; `draws` is the number of random choices, `judge`
+    selects one judge.
+    """
     rows: list[Row] = []
     for group, part in sources(SET).by("dataset", "aspect"):
         panel = part.panel("human_score", keep_human=True)

@@ -39,7 +39,9 @@ def relation(
     seed: int = 0,
     progress: Steps | None = None,
 ) -> list[Table]:
-    """Figure 1: raise the metric's capability at system level (ρ_sys), then within systems (μ_ρ), all else fixed."""
+    """Simulate Figure 1: increase the metric's capability at system level (ρ_sys), then within systems (μ_ρ), all else
+    fixed.
+    """
     chosen = _measures(measures)
     tables = []
     for done, (varied, own) in enumerate(zip(NAMES, np.random.SeedSequence(seed).spawn(2), strict=True)):
@@ -79,7 +81,7 @@ def scale(
     seed: int = 0,
     progress: Steps | None = None,
 ) -> Table:
-    """Figure 2: discretize metric and human scores to that many distinct values each, with new thresholds."""
+    """Simulate Figure 2: discretize metric and human scores to `scales` distinct values each, with new thresholds."""
     chosen = _measures(measures)
 
     def run(part: np.random.SeedSequence, n: int) -> Any:
@@ -158,7 +160,9 @@ def heads(measures: Sequence[Measure]) -> dict[str, str]:
 def _in_parts(
     run: Callable[[np.random.SeedSequence, int], Any], seed: np.random.SeedSequence, trials: int, progress: Steps | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Trials in blocks, so that a bar can move: their mean, its standard error, and undefined values."""
+    """Run trials in blocks, so that a progress bar can move, and return their mean, standard error, and undefined
+    values.
+    """
     sizes = [AT_ONCE] * (trials // AT_ONCE) + ([trials % AT_ONCE] if trials % AT_ONCE else [])
     value: Any = 0.0
     variance: Any = 0.0

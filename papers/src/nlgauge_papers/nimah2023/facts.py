@@ -67,7 +67,7 @@ def table_2(sources: Sources) -> Ours:
 
 
 def rater_rows(data: Dataset, means: bool = False) -> int:
-    """How many rows the set has with one row per annotator (or one per output, with `means`)."""
+    """Count the rows of the set with one row per annotator (or one per output, with `means`)."""
     columns = ["system", "input"] if means else ["system", "input", "rater"]
     # UBER-Topic lacks two fluency ratings whose texts were compared for relevance: a row is a rating of fluency there.
     rated = data.ratings.filter(~pl.col("aspect").str.ends_with("(turker)"))
@@ -110,7 +110,7 @@ def figure_7(sources: Sources) -> Ours:
 
 
 def _outcomes(votes: pl.DataFrame, whole: pl.DataFrame) -> dict[Key, float]:
-    """Counts by aspect and outcome; `whole`: the comparisons with both ratings of fluency."""
+    """Count by aspect and outcome; `whole` holds the comparisons with both ratings of fluency."""
     values: dict[Key, float] = {}
     names = {"relevance": ("neither", "", "both"), "fluency": ("both poor", "both neutral", "both good")}
     for aspect, ties in names.items():
@@ -129,7 +129,7 @@ def _outcomes(votes: pl.DataFrame, whole: pl.DataFrame) -> dict[Key, float]:
 
 @study("nimah2023", "section-3.3", title="worked examples of Eq. 3 and 4", sets=[])
 def worked_examples(sources: Sources) -> Ours:
-    """Levenshtein distance and preference preference_similarity of the sequences that section 3.3 gives."""
+    """Compute Levenshtein distance and preference similarity of the sequences in section 3.3."""
     values: dict[Key, float] = {}
     for name in ("a≺b | b≺a", "cdabe | abcde", "cbed | abcde"):
         one, two = name.split(" | ")
@@ -180,7 +180,9 @@ def table_8(sources: Sources) -> Ours:
 
 
 def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
-    """Ratings of one expert, and the surface metrics from the texts: mean of scores with 1 and with 11 references."""
+    """Return the ratings of one expert, and the surface metrics as means of the scores with 1 and
+    with 11 references.
+    """
     data = sources("summeval")
     values: dict[Key, float] = {}
     table, absent = _authors_table(sources)
@@ -214,7 +216,7 @@ def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
 
 
 def _authors_table(sources: Sources) -> tuple[Dataset | None, str]:
-    """The authors' table of summEval, or why it is not here."""
+    """Return the authors' table of SummEval, or the reason why it is not available."""
     try:
         return sources("checklist-summeval"), NO_TEXTS
     except NotHere as error:
@@ -222,7 +224,7 @@ def _authors_table(sources: Sources) -> tuple[Dataset | None, str]:
 
 
 def _released(table: Dataset | None, system: str, start: str, ratings: Sequence[float]) -> dict[str, float]:
-    """The scores that the authors' table has for the output of that beginning and one annotator's ratings."""
+    """Return the scores in the authors' table for the output with this beginning and one annotator's ratings."""
     if table is None or "output" not in table.samples.columns:
         return {}
     rated = table.ratings.pivot(on="aspect", index=["system", "input"], values="value")
@@ -241,7 +243,7 @@ def _released(table: Dataset | None, system: str, start: str, ratings: Sequence[
 
 
 def _surface(one: Dataset) -> dict[str, float]:
-    """BLEU and ROUGE of one output, mean over both numbers of references."""
+    """Compute BLEU and ROUGE of one output as the mean over both numbers of references."""
 
     specs = {"BLEU": "bleu(lowercase=True)", "ROUGE": "rouge-lsum(stem=True, references='mean')"}
     # A sentence is a line for ROUGE-Lsum.

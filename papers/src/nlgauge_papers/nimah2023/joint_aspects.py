@@ -105,7 +105,7 @@ def joint_levels(rows: RaterRows, bins: Bins = "thirds", scale: Scales = None) -
 
 
 def _rows(rows: RaterRows, parts: dict[str, Mask], family: dict[str, str], draws: int, seed: int) -> list[Row]:
-    """One row per contrast and metric."""
+    """Return one row per contrast and metric."""
     results: list[Row] = []
     for contrast, (one, two) in _contrasts(parts).items():
         for name, (d, p) in rows.ks(parts[one], parts[two], draws, seed).items():
@@ -134,7 +134,7 @@ def _contrasts(parts: dict[str, Mask]) -> dict[str, tuple[str, str]]:
 
 
 def _higher(rows: RaterRows, metric: str, one: str, two: str, parts: dict[str, Mask]) -> str | None:
-    """The part that the metric scores higher on average."""
+    """Return the part that the metric scores higher on average."""
     scores = rows.scores[list(rows.panel.metrics).index(metric)][rows.cell]
     picked = [scores[parts[name] & ~np.isnan(scores)] for name in (one, two)]
     if not len(picked[0]) or not len(picked[1]):
@@ -143,7 +143,7 @@ def _higher(rows: RaterRows, metric: str, one: str, two: str, parts: dict[str, M
 
 
 def _follows(rows: RaterRows, contrast: str, first: bool, p: float) -> str | None:
-    """The aspect whose high rows the metric scores higher where the two aspects are opposite."""
+    """Return the aspect whose high rows the metric scores higher, if the two aspects are opposite."""
     return list(rows.human)[0 if first else 1] if contrast == "opposite" and p < 0.05 else None
 
 

@@ -53,7 +53,7 @@ class Benchmark:
         return sources(self.set)
 
     def data(self, sources: Sources) -> Dataset:
-        """With the scores of its metrics."""
+        """Return the data with the scores of their metrics."""
         if self.set == "summeval":
             return with_surface(sources(self.set, tokenized=True))
         return self.rated(sources)
@@ -123,7 +123,7 @@ NO_TITLES = NeedsDownload(
 
 
 def listed_pairs(table: str, data: str = "") -> Pairs:
-    """Easy and Hard pairs as Tables 10-16 list them; Table 10 has those of two data sets."""
+    """Return the easy and hard pairs of Tables 10–16; Table 10 has those of two data sets."""
     results: Pairs = {}
     for row in published_rows("nimah2023", table):
         if table != "10" or row["data"] == data:
@@ -148,7 +148,9 @@ def those_here(sources: Sources, benchmarks: Sequence[Benchmark]) -> tuple[list[
 
 
 def with_surface(data: Dataset) -> Dataset:
-    """BLEU and ROUGE-1 of each summary against the article and the first reference, as they scored UniEval-summ."""
+    """Add BLEU and ROUGE-1 of each summary against the article and the first reference, as for UniEval-summ in the
+    paper.
+    """
 
     two = pl.concat_list(pl.col("source"), pl.col("references").list.head(1))
     scored = score(
@@ -158,7 +160,7 @@ def with_surface(data: Dataset) -> Dataset:
 
 
 def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns | None = None) -> dict[Key, float]:
-    """KS by data set, difficulty and family; Human is the mean over the aspects."""
+    """Compute KS by data set, difficulty and family; Human is the mean over the aspects."""
     values: dict[Key, float] = {}
     for b in benchmarks:
         data = b.data(sources)
@@ -219,7 +221,7 @@ def table_17(sources: Sources) -> Ours:
 
 @study("nimah2023", "18", title="KS on systems, dialogue", sets=DIALOGUES)
 def table_18(sources: Sources) -> Ours:
-    """BERTScore here is its column against the source alone."""
+    """Compute Table 18, in which BERTScore is its column against the source alone."""
     return Ours(
         ks_table(sources, BENCHMARKS[:3], {BERTSCORE: ["bert_f1_src"]}),
         notes=[
@@ -300,7 +302,7 @@ NOTEBOOK = "the authors' notebook 'SystemEval Unieval.ipynb'"
 
 
 def _easy_in_hard(sources: Sources, name: str) -> tuple[float, str]:
-    """CtrlEval on the hard pairs as cell 95 of the authors' notebook averages it, and what is wrong there."""
+    """Average CtrlEval on the hard pairs as cell 95 of the authors' notebook does, and describe the error there."""
     b = next(b for b in BENCHMARKS if b.name == name)
     columns = list(DIALOGUE[CTRLEVAL])
     table = analyze(

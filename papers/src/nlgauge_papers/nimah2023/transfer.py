@@ -88,7 +88,9 @@ NOTES = [
 
 
 def one_output_a_rater(data: Dataset, name: str) -> Dataset:
-    """The set with one output for every rater's row, the scores repeated; scores keep their sign, as in the paper."""
+    """Return the set with one output for every annotator's row; scores are repeated and keep their sign, as in the
+    paper.
+    """
     own = pl.concat_str("input", pl.col("rater").fill_null(""), separator=" ").alias("input")
     rows = data.ratings.select(*KEY, "rater").unique(maintain_order=True)
     return replace(
@@ -104,7 +106,9 @@ def one_output_a_rater(data: Dataset, name: str) -> Dataset:
 def family_correlations(
     sources: Sources, groups: Sequence[Mapping[str, str]]
 ) -> dict[tuple[str, str], tuple[float, set[str]]]:
-    """(family, group) -> mean correlation, and the data sets in it. `groups`: rows of dataset, group, maybe family."""
+    """Compute the mean correlation of each (family, group) with its data sets; `groups` has rows of dataset, group and
+    maybe family.
+    """
     own, _ = those_here(sources, list(OWN.values()))
     valid = KNOWN | {b.name: b.set for b in own}
     data = [one_output_a_rater(sources(here), name) for name, here in valid.items()]
@@ -117,7 +121,9 @@ def family_correlations(
 
 
 def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Any], str]) -> Ours:
-    """Each line and head of Table 5 or 6: a value where all sets of Table 3 are available, else what is missing."""
+    """Return each row and column of Table 5 or 6: a value if all sets of Table 3 are available,
+    else what is missing.
+    """
     cells = transfer_groups()
     result = family_correlations(
         sources, [{"dataset": t.dataset, "group": head_of(t), "family": t.family} for t in cells]

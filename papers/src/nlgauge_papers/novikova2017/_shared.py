@@ -44,7 +44,7 @@ def half_points(data: Dataset) -> Dataset:
 
 
 def by_key(table: Table, *columns: str, value: str = "value") -> dict[Key, float]:
-    """Values of a table by some of its columns, metrics under the paper's names."""
+    """Return the values of a table by some of its columns, with metrics under the paper's names."""
     return {tuple(str(NAMES.get(row[c], row[c])) for c in columns): float(row[value]) for row in table}
 
 

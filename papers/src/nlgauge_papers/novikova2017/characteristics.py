@@ -132,7 +132,7 @@ def characteristics(
 
 
 def _varying(table: pl.DataFrame, name: str) -> tuple[list[str], list[str]]:
-    """The characteristics that differ between outputs, and the others."""
+    """Return the characteristics that differ between outputs, and the others."""
     names = [c for c in table.columns if c not in KEY]
     constant = [c for c in names if table[c].drop_nulls().n_unique() < 2]
     names = [c for c in names if c not in constant]
@@ -176,7 +176,7 @@ def _words(text: pl.Expr) -> pl.Expr:
 
 
 def _grid(table: pl.DataFrame, name: str, panel: Panel) -> Array:
-    """The characteristic as systems × inputs."""
+    """Return the characteristic as an array of systems × inputs."""
     index = {(s, i): v for s, i, v in table.select(*KEY, name).iter_rows()}
     return np.array([[np.nan if (v := index.get((s, i))) is None else v for i in panel.inputs] for s in panel.systems])
 

@@ -183,7 +183,7 @@ def _sources(data: Dataset) -> dict[tuple[str, str], str]:
 
 
 def fit(features: Array, target: Array, ridge: float) -> tuple[Array, Array, Array]:
-    """Centre, scale and weights of a ridge regression on standardized features."""
+    """Fit a ridge regression on standardized features, and return center, scale and weights."""
     centre, spread = features.mean(axis=0), features.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     x = (features - centre) / spread
@@ -226,7 +226,7 @@ def _across(train: Sequence[Domain], test: Domain, name: str, aspect: str, measu
 
 
 def _best(scores: Array, rating: Array, measure: Measure) -> tuple[int, float]:
-    """The metric with the highest absolute correlation, and its sign."""
+    """Return the metric with the highest absolute correlation, and its sign."""
     result = evaluate(scores.T[:, None], rating[None], [measure]).value[:, 0]
     best = 0 if np.isnan(result).all() else int(np.nanargmax(np.abs(result)))
     return best, -1.0 if result[best] < 0 else 1.0

@@ -30,13 +30,13 @@ def accuracy_dots(table: Table) -> go.Figure:
 
 @figure("quality-bins")
 def bin_map(table: Table) -> go.Figure:
-    """Metrics × bins as colors."""
+    """Plot metrics × bins as colors."""
     return heat_map(table)
 
 
 @figure("best-metric")
 def best_dots(table: Table) -> go.Figure:
-    """The best metric of each type and the next one, without sign."""
+    """Plot the best metric of each type and the next one, without sign."""
     series: dict[str, list[Point]] = {"best": [], "next": []}
     for row in table:
         line = f"{row['type']}: {row['metric']}"
@@ -52,7 +52,7 @@ def best_dots(table: Table) -> go.Figure:
 
 @figure("ensemble")
 def ensemble_dots(table: Table) -> go.Figure:
-    """Ensemble and best single metric for each pair of parts learnt from and tested on."""
+    """Plot the ensemble and the best single metric for each pair of training and test parts."""
     series: dict[str, list[Point]] = {"ensemble": [], "best single metric": []}
     for row in (r for r in table if there(r["value"])):
         line, inside = f"{row['train']} → {row['test']}, {row['aspect']}", row["setting"] == "in-domain"
@@ -65,7 +65,7 @@ def ensemble_dots(table: Table) -> go.Figure:
 
 @figure("characteristics")
 def characteristic_map(table: Table) -> go.Figure:
-    """How much stronger the correlation is where the characteristic is high (blue) or low (orange)."""
+    """Plot how much stronger the correlation is if the characteristic is high (blue) or low (orange)."""
     several = len(distinct(table, "aspect")) > 1
     column = {id(r): f"{r['characteristic']}, {r['aspect']}" if several else r["characteristic"] for r in table}
     index = {(row["metric"], column[id(row)]): row for row in table}

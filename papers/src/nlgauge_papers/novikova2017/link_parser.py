@@ -40,9 +40,9 @@ def version() -> str:
 
 
 def costs(sentences: Sequence[str]) -> dict[str, float]:
-    """Cost of the best linkage of each sentence: 0 is a clean parse; NaN where the parser gave none.
+    """Compute the cost of the best linkage of each sentence: 0 is a clean parse; NaN if the parser gave none.
 
-    One unused word costs 1, an unlikely use of a word what the dictionary says (mostly below 3).
+    One unused word costs 1, and an unlikely use of a word has the cost in the dictionary (mostly below 3).
     """
     result = _spread([s for s in sentences if len(s.split()) <= LONGEST], WHOLE)
     broken = {s: _pieces(s) for s in sentences if math.isnan(result.get(s, math.nan))}
@@ -51,7 +51,7 @@ def costs(sentences: Sequence[str]) -> dict[str, float]:
 
 
 def _pieces(sentence: str) -> list[str]:
-    """Pieces of about equal length, at most PIECE words each."""
+    """Split a sentence into pieces of about equal length with at most PIECE words each."""
     words = sentence.split()
     many = -(-len(words) // PIECE)
     cuts = [round(i * len(words) / many) for i in range(many + 1)]

@@ -130,7 +130,7 @@ def _penalty(term: str, aligned: str, similarity: float, wordnet: bool) -> float
 
 
 def content_terms(text: str) -> list[str]:
-    """Content words; of a meaning representation slots and values without the act.
+    """Return content words; of a meaning representation, return slots and values without the act.
 
     >>> content_terms("inform(name='hotel del sol',has_internet='yes')")
     ['name', 'hotel', 'del', 'sol', 'internet', 'yes']

@@ -32,7 +32,10 @@ def type_of(metric: str) -> str:
 
 
 def types_of(metrics: Sequence[str], given: Types | None = None) -> dict[str, str]:
-    """Metric -> type. `given` ({type: [metrics]}) decides for the metrics it names; others are then left out."""
+    """Map each metric to its type.
+
+    `given` ({type: [metrics]}) decides for the metrics that it names; all others are then dropped.
+    """
     if given is None:
         return {m: type_of(m) for m in metrics}
     text = families_of(metrics, given)  # raises an error for unknown names

@@ -133,7 +133,7 @@ def quality_bins(
 
 
 def _rows(metric: Row, found: dict[str, Any], tests: Row, level: float) -> list[Row]:
-    """One row per bin of a metric."""
+    """Return one row per bin of a metric."""
     strong = bool(tests["p_corrected"] < level) and abs(found[BAD].value) > abs(found[REST].value)
     return [
         {
@@ -167,7 +167,7 @@ class QualityBins:
 
 
 def cut_bins(human: Array, cuts: tuple[float, float] | str) -> QualityBins:
-    """Bad and good outputs by two numbers, by fifths of the scale or by terciles."""
+    """Split outputs into bad and good by two numbers, by fifths of the scale or by terciles."""
     rated = np.isfinite(human)
     ends = rating_scale(human)
     if isinstance(cuts, str):

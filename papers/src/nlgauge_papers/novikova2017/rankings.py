@@ -84,7 +84,9 @@ def table_12(sources: Sources) -> Ours:
 
 @study("novikova2017", "4", title="metrics significantly better than a random score (1) or not (0)", sets=[SET])
 def table_4(sources: Sources) -> Ours:
-    """Wilcoxon's test against random scores that are right as often as Table 12 prints for the authors' draw."""
+    """Compute Wilcoxon's test against random scores that are correct as often as Table 12 prints
+    for the authors' draw.
+    """
     printed = {
         (r["dataset"], r["data"], r["aspect"]): float(r["printed"])
         for r in published_rows("novikova2017", "12")
@@ -143,7 +145,7 @@ def _right_at_random(human: Array, raw: bool, printed: float | None = None) -> M
 
 
 def _better(key: Key, panel: Panel, ends: dict[str, tuple[float, float]], chance: Mask) -> dict[Key, float]:
-    """1 for every metric that is right more often than random scores, median p of the draws < .05."""
+    """Return 1 for every metric that is correct more often than random scores (median p of the draws < .05)."""
     people = orders(panel.human)
     results: dict[Key, float] = {}
     for metric, scores in panel.metrics.items():
@@ -196,7 +198,9 @@ def table_6(sources: Sources) -> Ours:
 
 @study("novikova2017", "7", title="ICC of the raters", sets=["bagel-individual"])
 def table_7(sources: Sources) -> Ours:
-    """The authors' R script: one-way ICC of the mean of three judges, over all data two-way; aspects stacked."""
+    """Compute the ICC as the authors' R script does: one-way ICC of the mean of three judges, over all data two-way;
+    aspects are stacked.
+    """
     notes = [
         "SFREST, LOLS is lost in the text of the paper. `nlgauge analyze agreement` computes ICC where there are "
         "single "
@@ -215,7 +219,7 @@ def table_7(sources: Sources) -> Ours:
 
 
 def _agreement(data: Dataset, aspects: Sequence[str], form: str = "ICC(k)") -> float:
-    """ICC of the judges over the outputs, the ratings of several aspects one below the other."""
+    """Compute the ICC of the judges over the outputs, with the ratings of several aspects stacked."""
     rated = data.ratings.filter(pl.col("aspect").is_in(aspects))
     table = rated.pivot(on="rater", index=[*KEY, "aspect"], values="value").drop(*KEY, "aspect")
     return icc(table.to_numpy().T)[form].value
@@ -246,7 +250,7 @@ def sentences(sources: Sources) -> Ours:
 
 
 def _pairs_of(data: Dataset) -> Dataset:
-    """Without the MR for which LOLS has two outputs."""
+    """Remove the meaning representation for which LOLS has two outputs."""
     twice = data.samples.filter((pl.col("system") == "LOLS") & pl.col("input").str.contains(" #2", literal=True))
     return data.where(data.samples.filter(~pl.col("source").is_in(twice["source"].to_list())), data.name)
 
@@ -274,13 +278,13 @@ def _rankings(sources: Sources) -> tuple[Table, Table]:
 
 
 def _scored(sources: Sources) -> tuple[Dataset, Dataset]:
-    """The metrics of Table 12: raw scores as text, and numbers (for the quantized ones)."""
+    """Return the metrics of Table 12 twice: raw scores as text, and numbers (for the quantized scores)."""
     data = medians(sources).only_metrics(TABLE_12)
     return as_text(data, _medians_file(sources)), data
 
 
 def _medians_file(sources: Sources) -> Path:
-    """The authors' file of medians in the folder of the published sets."""
+    """Return the path of the authors' file of medians in the folder of the published sets."""
     [path] = [file.path for file in entry(SET).files if file.path.endswith("emnlp_data_medians.csv")]
     return mirror_folder(sources.mirror) / path
 

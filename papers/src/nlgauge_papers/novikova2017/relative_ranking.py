@@ -120,8 +120,9 @@ def orders(values: Array) -> Orders:
 
 
 def signed_rank_p(ours: Mask, theirs: Mask) -> Array:
-    """Wilcoxon's signed rank test of right and wrong pairs against every row of `theirs`: all differences are 1 or -1,
-    so all ranks are equal and the test statistic is (b - c)/sqrt(b + c).
+    """Compute the p-value of Wilcoxon's signed-rank test of correct and incorrect pairs against every row of `theirs`.
+
+    All differences are 1 or -1, so all ranks are equal and the test statistic is (b - c)/sqrt(b + c).
 
     >>> signed_rank_p(np.array([True] * 9 + [False]), np.zeros((1, 10), bool)).round(4).tolist()
     [0.0027]
@@ -182,7 +183,7 @@ def _test_words(outputs: Outputs) -> str:
 
 
 def _against(name: str, ours: Orders, people: Orders, right: Mask, level: float) -> Row:
-    """Columns of one form of the scores; those of the raw scores carry the plain names."""
+    """Return the columns of one form of the scores; those of the raw scores have the plain names."""
     there = ours.there & people.there
     n = int(there.sum())
     more = "" if name == "accuracy" else "_quantized"
@@ -201,7 +202,7 @@ def _against(name: str, ours: Orders, people: Orders, right: Mask, level: float)
 
 
 def _ends(data: Dataset, metric: str) -> tuple[float, float]:
-    """The range of a metric over all outputs of the data, not of one part."""
+    """Return the range of a metric over all outputs of the data, not only of one part."""
     if metric not in data.metrics:
         data.only_metrics([metric])  # says what there is
     column = data.scores[metric].cast(float).drop_nulls().drop_nans()

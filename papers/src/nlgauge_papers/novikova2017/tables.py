@@ -65,7 +65,9 @@ def table_2(sources: Sources) -> Ours:
 
 @study("novikova2017", "3", title="best word-based and grammar-based metric", sets=SETS, tolerance=0.01)
 def table_3(sources: Sources) -> Ours:
-    """A metric that is best, or ties with it at two decimals, has its own value; others have the best one's."""
+    """Compute Table 3: a metric that is best, or ties with the best at two decimals, has its own value; others have the
+    best value.
+    """
     values: dict[Key, float] = {}
     slips: dict[Key, float] = {}
     reasons: dict[Key, str] = {}

@@ -21,7 +21,7 @@ FARTHEST = 2
 
 
 def distance(a: str, b: str) -> int | None:
-    """0 for synonyms, 1 for a direct and 2 for a two-link relation, None when there is none.
+    """Return 0 for synonyms, 1 for a direct and 2 for a two-link relation, and None if there is none.
 
     Hypernyms and adjectives that are similar to each other up to two links, derivationally related forms one.
 
@@ -55,7 +55,7 @@ def _forms(word: str) -> frozenset[str]:
 
 @lru_cache(2**16)
 def _around(word: str) -> tuple[frozenset[Synset], ...]:
-    """Synsets at distance 0, 1 and 2; links do not mix: up or sideways."""
+    """Return the synsets at distance 0, 1 and 2; links are not mixed: only upward or only sideways."""
     here = {synset for synset, _ in senses(word)}
     up, side = [here], [here]
     for _ in range(FARTHEST):

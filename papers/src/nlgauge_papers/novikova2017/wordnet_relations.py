@@ -17,7 +17,7 @@ OFTEN = 5  # a sense counts if it is the first one or was tagged this often in W
 
 @lru_cache(2**16)
 def senses(word: str) -> frozenset[Sense]:
-    """The frequent senses of a word and its base forms."""
+    """Return the frequent senses of a word and of its base forms."""
     result = set()
     for part in PARTS:
         for form in base_forms(word, part):
@@ -29,7 +29,7 @@ def senses(word: str) -> frozenset[Sense]:
 
 @lru_cache(2**16)
 def related(word: str, signs: tuple[str, ...]) -> frozenset[str]:
-    """Words that a lexical relation joins to a word: derived forms or antonyms."""
+    """Return the words that a lexical relation links to a word: derived forms or antonyms."""
     result = set()
     for synset, form in senses(word):
         names, pointers = entry(synset)
@@ -46,7 +46,9 @@ def links(synset: Synset, signs: tuple[str, ...]) -> list[Synset]:
 
 @lru_cache(2**16)
 def entry(synset: Synset) -> tuple[list[str], list[tuple[str, Synset, str]]]:
-    """The words of a synset, and its pointers: sign, target, which of the words they join (0000: the synsets)."""
+    """Return the words of a synset and its pointers: sign, target, and which words they link (0000:
+    the whole synsets).
+    """
     fields = _data(synset[0])[synset[1]].split()
     many = int(fields[3], 16)
     names = [fields[4 + 2 * k].partition("(")[0].lower() for k in range(many)]
@@ -62,7 +64,7 @@ def _data(part: str) -> dict[int, str]:
 
 @cache
 def _tagged() -> dict[tuple[str, str, int], int]:
-    """How often a sense was tagged, by word, part of speech and number of the sense."""
+    """Read how often each sense was tagged, by word, part of speech and number of the sense."""
     results = {}
     for line in wordnet_lines("cntlist.rev"):
         key, number, count = line.split()
