@@ -116,7 +116,7 @@ def test_fewer_draws_than_wanted_are_said() -> None:
     assert run.cap_draws(1000, 1) == 1000
     assert not run.warnings
     assert run.cap_draws(1000, 10) == 400
-    assert run.warnings[0].startswith("400 draws instead of 1,000: there are 2 metrics and 1,000,000 outputs.")
+    assert run.warnings[0].startswith("The number of draws was reduced from 1,000 to 400 because there are 2 metrics")
     assert run.cap_draws(1000, 1e6) == 50
 
 

@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _CallableModule(ModuleType):
-    """Importing any module of this package sets `nlgauge.report` to the package; it can be called all the same."""
+    """Module that can be called as `nlgauge.report(...)`, although submodule imports set the name to the package."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Report:
         made: Report = self.report(*arguments, **options)

@@ -45,7 +45,7 @@ Rows = dict[str, list[Row]]  # of one aspect, by what they answer
 
 
 def answer_of(run: ReportContext) -> ReportAnswer:
-    """The answer from the tables that the sections use; an aspect without any of them is named in a warning."""
+    """Return the answer from the tables of the sections; a warning names the aspects that have none."""
     judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects  # as the section of verdicts asks
     asks: dict[str, Ask] = {"said": ("verdicts", {}), "scored": ("threshold", {})}
     if judged and run.metrics > 1:
@@ -77,7 +77,7 @@ def answer_of(run: ReportContext) -> ReportAnswer:
 
 
 def _hints(run: ReportContext) -> list[str]:
-    """Dependence between systems or inputs that the data do not name."""
+    """Return hints that systems or inputs may not be independent."""
     if not run.data.aspects or not run.data.metrics:
         return []
     return dependence_hints(run.source.panel(run.data.aspect(run.aspects[0])))
@@ -135,7 +135,7 @@ def _aspect(run: ReportContext, about: str, tables: Rows, judged: bool, facts: d
 
 
 def _influence(tables: Rows, best: Sequence[str], outlying: Sequence[str]) -> str:
-    """What the best metric reaches without the systems whose mean rating is an outlier."""
+    """Return the agreement of the best metric without the systems whose mean rating is an outlier."""
     use = next((r for r in tables.get("uses", []) if r["metric"] in best and r["use"] == "pairwise"), None)
     if not outlying or use is None or missing(use["without_outliers"]):
         return ""
@@ -157,7 +157,7 @@ def _metric_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
 
 
 def _ordered(tables: Rows, judged: bool, gate: str) -> tuple[list[Row], str]:
-    """Rows of the forest, best first, and what they measure."""
+    """Return the rows of the forest plot, best first, and their measure."""
     if not judged:
         return [r for r in tables["ranks"] if not missing(r["value"])], gate
     rows = [r for r in tables["said"] if r["measure"] == "balanced_accuracy" and not missing(r["value"])]
@@ -171,7 +171,7 @@ def _ordered(tables: Rows, judged: bool, gate: str) -> tuple[list[Row], str]:
 
 
 def _baselines(tables: Rows, judged: bool) -> dict[str, float]:
-    """Shares that need no knowledge about quality."""
+    """Return the values of trivial baselines, such as chance and the majority class."""
     same = [r for r in tables.get("said", []) if r["measure"] in ("always_pass", "always_fail")]
     if judged:
         return {r["measure"].replace("_", " "): r["value"] for r in same if not missing(r["value"])}
@@ -181,7 +181,7 @@ def _baselines(tables: Rows, judged: bool) -> dict[str, float]:
 
 
 def _leaders(tables: Rows) -> dict[str, str]:
-    """The metric that leads by each other measure."""
+    """Return the metric with the highest agreement by each other measure."""
     leaders: dict[str, Row] = {}
     for row in tables.get("other", []):
         name = OTHER_MEASURES.get(str(row["measure"]).partition("/")[2])
@@ -191,7 +191,7 @@ def _leaders(tables: Rows) -> dict[str, str]:
 
 
 def _second(tables: Rows) -> dict[str, float]:
-    """acc_eq of each metric, with the tie threshold chosen on other inputs."""
+    """Return acc_eq of each metric, with the tie threshold chosen on other inputs."""
     rows = [r for r in tables.get("other", []) if str(r["measure"]).endswith(f"/{TIES_COEFFICIENT}")]
     return {r["metric"]: r["value"] for r in rows if not missing(r["value"])}
 
@@ -210,7 +210,7 @@ def _evaluated(run: ReportContext) -> str:
 
 
 def _choices(run: ReportContext) -> list[str]:
-    """What pairwise comparisons say, where there are any."""
+    """Return the conclusions from pairwise comparisons; empty if there are none."""
     if not run.data.comparisons.height:
         return []
     try:
@@ -278,7 +278,9 @@ def _unequal_labels(run: ReportContext) -> Iterator[str]:
 
 
 def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
-    """Metrics whose interval is below chance on every aspect: is less of them better, or not less?"""
+    """Yield a warning for metrics whose interval is below chance on every aspect: their direction may be declared
+    wrongly.
+    """
     every: dict[str, list[tuple[AspectAnswer, MetricAnswer]]] = {}
     for aspect in aspects:
         for m in aspect.metrics:
@@ -304,7 +306,7 @@ def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
 
 
 def _not_answered(run: ReportContext, aspect: str, refused: Sequence[Refusal]) -> str:
-    """Reason why there is no answer for a rated aspect."""
+    """Return the reason why there is no answer for a rated aspect."""
     given = run.data.ratings.filter(pl.col("aspect") == aspect)["value"]
     if given.n_unique() == 1:
         return (

@@ -1,4 +1,4 @@
-"""What the first screen says of aspects with classes or sets of labels: which judge agrees best, next to baselines."""
+"""Summary of aspects with classes or sets of labels: the judge that agrees best, and the baselines."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _answer(run: ReportContext, table: Table) -> AspectAnswer:
 
 
 def _figures(of: dict[str, Row]) -> dict[str, Mark]:
-    """Accuracy next to the majority-class baseline."""
+    """Return the accuracy and the majority-class baseline."""
     names = {
         "agreement": "accuracy",
         "majority_baseline": "majority-class baseline",

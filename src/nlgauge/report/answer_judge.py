@@ -1,4 +1,4 @@
-"""What the first screen says of judges that pass and fail: recalls, accuracy next to its baseline, counts."""
+"""Summary of judges with pass and fail verdicts: recall, accuracy and its baseline, and counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ends(row: Mapping[str, Any]) -> tuple[float | None, float | None, float | No
 
 
 def judge_marks(verdicts: list[Row], thresholds: list[Row]) -> dict[str, dict[str, Mark]]:
-    """Recalls of judges that answer pass and fail, and the ROC area of those that give numbers.
+    """Return the recalls of judges with pass and fail verdicts, and the ROC area of judges with numeric scores.
 
     A coin or a constant reaches any recall: a badge also needs Youden's J above 0.
     """

@@ -1,4 +1,4 @@
-"""The answer on a terminal: what was evaluated, the conclusion, and rows with value, interval, baseline and badges.
+"""The answer on a terminal: the evaluated data, the conclusion, and rows with value, interval, baseline and badges.
 
 At most 18 lines at 80 columns, whatever the number of metrics and aspects; the page has the rest. Nothing is computed
 here: every word and number is in the answer.
@@ -31,7 +31,7 @@ SHORT_USES = {
 
 @dataclass(frozen=True)
 class ForestRow:
-    """One row: a name, a value with its interval, and badges."""
+    """One row of the forest plot: a name, a value with its interval, and badges."""
 
     name: str
     mark: Mark | MetricAnswer
@@ -45,7 +45,7 @@ class ForestRow:
 
 @dataclass(frozen=True)
 class Forest:
-    """The rows of a screen, the heads of their columns, and the baselines."""
+    """Rows of the forest plot, the headings of their columns, and the baselines."""
 
     head: str
     statistic: str
@@ -131,7 +131,7 @@ def _statistic(aspect: AspectAnswer) -> str:
 
 
 def _two_lines(forest: Forest, width: int) -> bool:
-    """Whether a name is so long that its value has to be below it."""
+    """Return whether a name is so long that its value must be printed below it."""
     return max(len(row.name) for row in forest.rows) + 2 + len(forest.statistic) > width
 
 
@@ -162,7 +162,7 @@ def _hidden_columns(forest: Forest, width: int) -> list[str]:
 
 
 def _drawn_forest(forest: Forest, width: int) -> Iterator[str]:
-    """A line each: name, value with its interval, the interval on an axis, and badges, as far as there is room."""
+    """Yield one line per row: name, value with interval, the interval on an axis, and badges, as far as they fit."""
     below = _two_lines(forest, width)
     side, middle, space, widths = _columns_that_fit(forest, width)
     drawn = space > 0
@@ -185,7 +185,7 @@ def _drawn_forest(forest: Forest, width: int) -> Iterator[str]:
 
 
 def _ruler(scale: ForestAxis, space: int) -> str:
-    """Ticks with their values."""
+    """Return the ticks of the axis with their values."""
     marks = [" "] * space
     for value, text in scale.ticks:
         start = min(_position(scale, space, value), space - len(text))
@@ -198,7 +198,7 @@ def _position(scale: ForestAxis, space: int, value: float) -> int:
 
 
 def _interval(scale: ForestAxis, space: int, row: ForestRow) -> str:
-    """`├──●──┤`."""
+    """Return an interval as drawn on the axis, as in `├──●──┤`."""
     marks, value, low, high = [" "] * space, row.mark.value, row.mark.low, row.mark.high
     if not space or value is None or low is None or high is None:
         return "".join(marks)

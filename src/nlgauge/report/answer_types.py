@@ -10,7 +10,7 @@ RELIABLE_FROM = 0.75  # of every share: the whole interval must lie at it or abo
 
 @dataclass(frozen=True)
 class Mark:
-    """What one metric is for one use: the badge, and the share with its interval behind it."""
+    """Badge of one metric for one use, and the value with its interval on which the badge is based."""
 
     badge: str | None = None
     value: float | None = None
@@ -24,7 +24,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class MetricAnswer:
-    """One row of the first screen: the statistic of the aspect, and badges."""
+    """One row of the summary at the top of the report: the statistic of the aspect, and badges."""
 
     metric: str
     value: float | None
@@ -59,7 +59,7 @@ class MetricAnswer:
 
 @dataclass(frozen=True)
 class AspectAnswer:
-    """The answer for one aspect (and group); `sentences` has one per use, and the conclusion under ""."""
+    """Answer for one aspect (and group). `sentences` has one per use, and the conclusion under the empty key."""
 
     about: str
     measure: str  # what `value` of the metrics is, what orders them and what is tested
@@ -83,7 +83,7 @@ class AspectAnswer:
 
 @dataclass(frozen=True)
 class ReportAnswer:
-    """The first screen of a report: what was evaluated, warnings, and an answer per aspect."""
+    """Summary at the top of a report: the evaluated data, warnings, and an answer per aspect."""
 
     evaluated: str
     failures: list[str]  # metrics without a value on more than 1% of the outputs: they come first

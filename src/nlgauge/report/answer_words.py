@@ -56,7 +56,9 @@ def sentences_of(answer: AspectAnswer, about: str) -> dict[str, str]:
 
 
 def overall_words(answer: AspectAnswer, about: str, first: MetricAnswer | None, figure: str) -> str:
-    """The conclusion for one aspect: who agrees best, by how much, next to which baselines, and for what it serves."""
+    """Return the conclusion for one aspect: the best metric, its agreement next to the baselines, and its reliable
+    uses.
+    """
     if answer.warning:
         words = [f"too few data for a conclusion: {answer.warning}."]
     elif first is None:
@@ -82,14 +84,14 @@ def _metric_words(answer: AspectAnswer, first: MetricAnswer, value: str) -> list
 
 
 def _baselines(answer: AspectAnswer) -> str:
-    """`chance 0.50, output length 0.55`."""
+    """Return the baselines as text, as in `chance 0.50, output length 0.55`."""
     return ", ".join(
         f"{'chance' if name == 'constant' else name} {value:.2f}" for name, value in answer.baselines.items()
     )
 
 
 def _rivals(answer: AspectAnswer, first: MetricAnswer) -> list[str]:
-    """Whether the lead is significant, and whether another measure names another leader."""
+    """Return whether the lead is significant, and whether another measure has another leader."""
     others = [m for m in answer.metrics if m is not first and m.value is not None]
     words, kind = [], "judges" if answer.judged else "metrics"
     if others and answer.tested:
@@ -119,7 +121,7 @@ def _rivals(answer: AspectAnswer, first: MetricAnswer) -> list[str]:
 
 
 def _uses_words(answer: AspectAnswer) -> list[str]:
-    """`All 3 metrics rank systems reliably. Reliable to flag bad outputs: a and b.`; none is said as such."""
+    """Return which metrics are reliable for each use, as in `All 3 metrics rank systems reliably.`"""
     words = []
     for use in answer.uses:
         marks = [m.marks[use] for m in answer.metrics if use in m.marks]
@@ -137,7 +139,7 @@ def _uses_words(answer: AspectAnswer) -> list[str]:
 
 
 def _judge_words(answer: AspectAnswer, first: MetricAnswer, value: str) -> list[str]:
-    """The verdict on one judge in three sentences, or which of several leads and then the same of it."""
+    """Return the conclusion on one judge, after naming the best one if there are several."""
     statistic = STATISTICS[answer.measure][0]
     words = []
     if len(answer.metrics) > 1:
@@ -160,7 +162,7 @@ def _judge_words(answer: AspectAnswer, first: MetricAnswer, value: str) -> list[
 
 
 def _accuracy_words(judge: MetricAnswer) -> list[str]:
-    """Accuracy next to the majority-class baseline."""
+    """Compare the accuracy of a judge with the majority-class baseline, in words."""
     accuracy, base = (judge.figures.get(name) for name in ("accuracy", "majority-class baseline"))
     gain = judge.figures.get("improvement over the baseline")
     if accuracy is None or base is None or accuracy.value is None:
@@ -177,7 +179,7 @@ def _accuracy_words(judge: MetricAnswer) -> list[str]:
 
 
 def _advice(judge: MetricAnswer, mark: Mark) -> list[str]:
-    """What to do: rely on it, review by hand, or label more."""
+    """Recommend to rely on the judge, to review by hand, or to label more outputs."""
     if mark.badge == "reliable":
         precision = judge.figures.get("precision on failures")
         figure = (
@@ -198,7 +200,7 @@ def _advice(judge: MetricAnswer, mark: Mark) -> list[str]:
 
 
 def _failure_words(judge: str, mark: Mark) -> str:
-    """Recall on failures, always named: it is the use that matters."""
+    """Return the recall on failures in words; it is always reported because missed failures matter most."""
     if mark.value is None:
         return f"{judge}: recall on failures is unknown ({mark.reason})."
     counted = f" ({mark.positives} failures labeled)" if mark.positives is not None else ""
@@ -219,7 +221,7 @@ def _figure(mark: Mark) -> str:
 
 
 def use_sentence(answer: AspectAnswer, use: str, first: MetricAnswer | None, figure: str) -> str:
-    """Which metrics are reliable for this use, and the figure of the best one."""
+    """Return which metrics are reliable for this use, with the value of the best one."""
     about = f" on {answer.about}" if answer.about else ""
     task = f"To {USES[use][0]}{about}"
     if first is None:
@@ -235,6 +237,6 @@ def use_sentence(answer: AspectAnswer, use: str, first: MetricAnswer | None, fig
 
 
 def best_first(answer: AspectAnswer, use: str, badge: str) -> list[str]:
-    """Metrics with this badge for a use, the highest share first."""
+    """Return the metrics with this badge for a use, sorted by decreasing value."""
     rated = [m for m in answer.metrics if use in m.marks and m.marks[use].badge == badge]
     return [m.metric for m in sorted(rated, key=lambda m: -(m.marks[use].value or 0.0))]

@@ -1,4 +1,4 @@
-"""How much work a report is, and the cheaper methods that large data get: all limits stand here.
+"""Computational cost of a report, and the cheaper methods that large data use; all limits are defined here.
 
 Times and memory are rough: fitted to the table of docs/howto/large.md, which was measured on one machine.
 """
@@ -21,7 +21,7 @@ STATED_SECONDS, STATED_GIGABYTES = 20, 1  # from which on the estimate is stated
 
 @dataclass(frozen=True)
 class Effort:
-    """The size of a report, and what follows from it.
+    """Size of a report, and the methods that this size allows.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What there is: metrics, measures, analyses, figures, readers, judges and formats, written from the code.
+"""Lists of the available metrics, measures, analyses, figures, readers, judges and formats.
 
 It stands in `report`, the room above all that it lists.
 """
@@ -116,7 +116,7 @@ def available(
 
 
 def _answer_list(what: str = "metrics", names: Names = None, *, long: bool = False, **options: Any) -> Any:
-    """What the command shows: everything about metrics that are named, one fact per line."""
+    """Return the lines that the command prints: all facts about the named metrics, one fact per line."""
     answer = available(what, names, long=long, **options)
     if isinstance(answer, str):
         return CommandOutput(
@@ -131,7 +131,7 @@ available.answer = _answer_list  # type: ignore[attr-defined]
 
 
 def _facts(row: Row, width: int = 100) -> list[str]:
-    """Everything about a metric, one fact per line."""
+    """Return all facts about a metric, one fact per line."""
     facts = [(name, str(value)) for name, value in row.items() if name != "metric" and value not in (None, "", "–")]
     side = max(len(name) for name, _ in facts) + 4
     lines = [row["metric"]]
@@ -142,7 +142,7 @@ def _facts(row: Row, width: int = 100) -> list[str]:
 
 
 def _short(row: Row) -> str:
-    """The beginning of a metric's summary that fits on a line."""
+    """Return the beginning of a metric's summary, cut to fit on a line."""
     said = str(row["what"])
     if len(said) <= SHORT:
         return said.rstrip(".")
@@ -161,7 +161,7 @@ def analysis_rows() -> list[Row]:
 
 
 def figure_rows() -> list[Row]:
-    """One row per drawing function, in the order of its first analysis."""
+    """Return one row per drawing function, in the order of its first analysis."""
     drawn: dict[str, Row] = {}
     for analysis in registry.names("figure"):
         draw = registry.get("figure", analysis)
@@ -187,7 +187,7 @@ def judge_rows() -> list[Row]:
 
 
 def judge_settings(names: list[str]) -> Table:
-    """The settings of judges that can be run by name, and what each asks."""
+    """Return the settings of the built-in judges and their prompts."""
     rows: list[Row] = []
     for name in names:
         task = load_task(name)
@@ -219,7 +219,7 @@ def judge_settings(names: list[str]) -> Table:
 
 
 def metric_rows(needs: list[str] | None = None, family: str | None = None) -> list[Row]:
-    """One row per metric, from its facts, ordered by family."""
+    """Return one row per metric, from its facts, ordered by family."""
     asked = set(needs or ())
     if unknown := sorted(asked - {*NEEDS, "none"}):
         hint = registry.did_you_mean(unknown[0], [*NEEDS, "none"])
@@ -267,7 +267,7 @@ FORMAT_NOTES = [
 
 
 def format_rows() -> list[Row]:
-    """One row per reader, by name, and the plain table last."""
+    """Return one row per reader, by name, with the plain table last."""
     known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
     found = [(name, getattr(reader, "takes", Takes(_first_line(reader)))) for name, reader in known]
     return [
@@ -283,7 +283,7 @@ def format_rows() -> list[Row]:
 
 
 def _first_line(thing: object) -> str:
-    """What a figure, or the reader of a plugin, says of itself: the first paragraph of its docstring."""
+    """Return the first paragraph of the docstring of a figure or reader."""
     return " ".join((thing.__doc__ or "").strip().partition("\n\n")[0].split())
 
 

@@ -1,4 +1,4 @@
-"""The report: one HTML file that works offline, prints, and can be read without scripts."""
+"""The report as one HTML file that works offline, prints well, and can be read without JavaScript."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEMPLATES = ("page.html.j2", "answer.html.j2", "section.html.j2", "page.css", "p
 def write_report(
     path: Path, name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()
 ) -> Path:
-    """A page of tables, one section each, and where it is."""
+    """Write a page with one section per table, and return its path."""
     write_whole(path, render(name, card, tables, command))
     return path
 
@@ -112,7 +112,7 @@ def split_first(text: str) -> tuple[str, str]:
 
 
 def _heading(name: str, answer: ReportAnswer | None) -> str:
-    """What the page is about."""
+    """Return the heading of the page."""
     aspects = [] if answer is None else answer.aspects
     kind = "judge" if any(a.judged for a in aspects) else "metric"
     names: list[Any] = list(dict.fromkeys(m.metric for a in aspects for m in a.metrics))
@@ -131,5 +131,5 @@ def _home() -> str:
 
 
 def _because(mark: Mark) -> str:
-    """Why a mark has no badge or no interval; its interval stands below it."""
+    """Return why a mark has no badge or no interval."""
     return mark.reason or ""

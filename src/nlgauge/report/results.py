@@ -1,4 +1,4 @@
-"""results.json: all tables of a report for machines, and the values per input with which two runs are compared."""
+"""results.json: all tables of a report for programs, and the values per input by which two runs are compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nlgauge.stats.correlation.measure import Measure, group_values
 def results_of(
     run: ReportContext, answered: Sequence[Answered], command: Sequence[str] = (), answer: ReportAnswer | None = None
 ) -> dict[str, Any]:
-    """What `docs/report.md` describes: a header, the answers, the tables, and the gate measure of every input."""
+    """Return the contents of results.json (see `docs/report.md`): header, answers, tables, gate measure per input."""
     source = run.source
     return {
         "schema_version": SCHEMA_VERSION,
@@ -61,7 +61,7 @@ def results_of(
 
 
 def per_input(run: ReportContext) -> dict[str, Any]:
-    """The gate measure on each input, per aspect and metric; null where the input is constant or unrated."""
+    """Return the gate measure on each input, per aspect and metric; None if the input is constant or unrated."""
     measure = Measure.parse(run.gate)
     if measure.grouping != "input":
         raise NlgaugeError(f"{option('gate', run.gate)}: only input/… measures have a value per input to compare.")
@@ -79,7 +79,7 @@ def per_input(run: ReportContext) -> dict[str, Any]:
 
 
 def verdicts_of(run: ReportContext) -> dict[str, Any]:
-    """Aspect → pass and fail of human labels and judges, row by row, where both have two values."""
+    """Return the pass and fail verdicts of human labels and judges by aspect, if both have two values."""
     verdicts = {}
     for aspect in run.aspects:
         try:
@@ -92,7 +92,7 @@ def verdicts_of(run: ReportContext) -> dict[str, Any]:
 
 
 def scores_of(run: ReportContext) -> dict[str, Any]:
-    """Aspect → ratings and scores of every rated input, where there is one system: no input has an order of systems."""
+    """Return ratings and scores of every rated input by aspect, if there is only one system."""
     scores: dict[str, Any] = {}
     for aspect in run.aspects:
         try:

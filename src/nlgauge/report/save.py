@@ -36,7 +36,7 @@ BROWSER = (
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure and where it goes; width and height in pixels, `scale` multiplies those of a PNG."""
+    """A figure and its output file. Width and height are in pixels; `scale` multiplies those of a PNG."""
 
     figure: go.Figure
     path: Path
@@ -80,7 +80,7 @@ def save_all(pictures: Iterable[Picture]) -> list[Path]:
 def save_tables(
     tables: Sequence[Table], path: str | Path, theme: Theme = "light", *, figure: str | None = None
 ) -> list[Path]:
-    """The pictures of tables, or those that a `figure` of one's own draws; several are numbered (figure-1.svg)."""
+    """Save the figures of tables, or those of a custom `figure`; several files are numbered (figure-1.svg)."""
     path = Path(path)
     drawn = [made for table in tables if (made := figure_of(table, figure)) is not None]
     if not drawn:
@@ -95,7 +95,7 @@ def save_tables(
 
 
 def dressed(figure: go.Figure, theme: Theme = "light") -> go.Figure:
-    """A copy with the colors of a theme; figures themselves are see-through."""
+    """Return a copy of a figure with the colors of a theme, since figures have a transparent background."""
     import plotly.graph_objects as go
 
     text, back = THEMES[theme]
@@ -117,7 +117,7 @@ def _check(picture: Picture) -> None:
 
 
 def _write_page(picture: Picture) -> None:
-    """Wide as the window unless a width was asked for."""
+    """Write the figure as an HTML page, as wide as the window unless a width is given."""
     figure = dressed(picture.figure, picture.theme).update_layout(
         **{k: v for k, v in (("width", picture.width), ("height", picture.height)) if v}
     )

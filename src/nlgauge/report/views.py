@@ -1,4 +1,4 @@
-"""What the page shows of a table: which one is shown first, its cells, and its figure as SVG."""
+"""Views of a table on the page: its cells, its figure as SVG, and which table is shown first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPEN_ROWS = 25  # longer tables are folded
 
 
 class Grid(NamedTuple):
-    """The cells of a table, and the columns that hold words."""
+    """Cells of a table, and the columns that contain words."""
 
     heads: list[str]
     rows: list[list[Cell]]

@@ -37,7 +37,7 @@ MAX_COLUMNS = 130  # of the answer on a wide terminal
 
 @dataclass(frozen=True)
 class Report:
-    """A report: the answer as data and as lines for a terminal, the tables, the page, and where they were written."""
+    """A report: the answer as data and as lines for a terminal, the tables, the page, and its location."""
 
     lines: list[str]
     tables: list[Table]
@@ -51,7 +51,7 @@ class Report:
 
     @property
     def remarks(self) -> list[str]:
-        """Where the page is, and the results in a service."""
+        """Return where the page and the results were written."""
         written = [] if self.path is None else [f"report: {self.path}"]
         return [*written, *([f"results written to {self.sent}"] if self.sent else [])]
 
@@ -202,7 +202,7 @@ def figures_of(what: str, mark: Mark | MetricAnswer) -> dict[str, float]:
 
 
 def _columns() -> int:
-    """The width of the terminal, within what can be read; 80 where there is none."""
+    """Return the width of the terminal within readable limits, or 80 if it is unknown."""
     return min(MAX_COLUMNS, max(80, shutil.get_terminal_size((80, 24)).columns))
 
 

@@ -1,4 +1,4 @@
-"""The explorer: a local page to look at single outputs behind the numbers.
+"""The explorer: a local page that shows the single outputs behind the numbers.
 
 Starlette and uvicorn, because the page needs a few small JSON answers and nothing more: no build step, no session state
 on the server, and plotly is already there for the drawing. Panel, Dash and Streamlit bring their own page, tens of

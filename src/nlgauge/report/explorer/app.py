@@ -1,4 +1,4 @@
-"""The explorer's server: loopback only, the right host and a token, or no answer; bounded requests."""
+"""Server of the explorer: it accepts only loopback requests with the right host and token, of bounded size."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GUARD = {
 
 
 class WebReply(NamedTuple):
-    """What the server sends: the text and its media type."""
+    """Reply of the server: the text and its media type."""
 
     text: str
     media: str
@@ -157,7 +157,7 @@ def _label(explored: Explored, query: Query, body: Any) -> WebReply:
 def serve(
     explored: Explored, port: int, tell: Callable[[str], None], opened: Callable[[str], Any] | None = None
 ) -> None:
-    """Serve until stopped; `opened` gets the address (to open a browser)."""
+    """Serve the page until stopped; call `opened` with the address, to open a browser."""
     try:
         import uvicorn
         from uvicorn.protocols.http.auto import AutoHTTPProtocol

@@ -31,7 +31,7 @@ Row = tuple[str, str, str, str]  # system, input, label, annotator
 
 @dataclass
 class GivenLabels:
-    """The labels in a file, of which one annotator sees and gives his own. `nlgauge … --labels FILE` reads them all.
+    """Labels in a file, to which one annotator adds labels; `nlgauge … --labels FILE` reads those of all annotators.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class GivenLabels:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file of labels, locked; one of a single person without the last columns gets them first."""
+    """Yield the label file, locked; a file of a single annotator is given the missing last columns first."""
     try:
         while True:
             with locked(path) as file:

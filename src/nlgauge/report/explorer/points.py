@@ -1,4 +1,4 @@
-"""What the explorer shows: outputs with the mean human rating per aspect and every score."""
+"""Data of the explorer: outputs with the mean human rating per aspect and all scores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONGEST = 20_000  # signs of a text that a page shows; what is cut is counted
 
 @dataclass(frozen=True)
 class Explored:
-    """A Dataset, ready to be asked; `aspects` and `metrics` narrow the choice, all by default."""
+    """A Dataset prepared for queries; `aspects` and `metrics` restrict it, all by default."""
 
     data: Dataset
     aspects: Sequence[str] | None = None
@@ -45,7 +45,7 @@ class Explored:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row a sample: place, system, input, `people:<aspect>` and the scores."""
+        """Return one row per output: index, system, input, `people:<aspect>` and the scores."""
         rated = self.data.ratings.group_by("system", "input", "aspect", maintain_order=True).agg(pl.col("value").mean())
         column = ("people:" + pl.col("aspect")).alias("aspect")  # first: an aspect may be called "system"
         people = (
@@ -73,7 +73,7 @@ class Explored:
         }
 
     def labels(self) -> dict[int, str]:
-        """Place -> label, of those given in the page."""
+        """Return the labels that were given in the page, by index of the output."""
         return self._places(self.given.labels()) if self.given is not None else {}
 
     def _places(self, labels: Mapping[tuple[str, str], str]) -> dict[int, str]:
@@ -93,8 +93,8 @@ class Explored:
         return self.data.samples.select(columns).row(place)
 
     def points(self, aspect: str, metric: str, other: str = "") -> dict[str, Any]:
-        """Places, systems, rating and score of each output, of a second metric too; and how far each metric's rank is
-        off the human rank. Where nobody rated anything (aspect ''), ratings and distances are 0.
+        """Return index, system, rating and scores of each output, and the differences between metric ranks and human
+        ranks. Without ratings (aspect ''), ratings and differences are 0.
         """
         if aspect or self.data.aspects:
             _known(aspect, self.data.aspects, "aspect")
@@ -129,7 +129,9 @@ class Explored:
         return [float(g) for g in (average_ranks(turned) - average_ranks(people)) / (len(scores) - 1)]
 
     def agreement(self, aspect: str, metric: str, places: Sequence[int]) -> dict[str, Any]:
-        """Spearman's correlation with human ratings over some outputs, and their number; None if constant."""
+        """Return Spearman's correlation with human ratings over some outputs, and their number; None if values are
+        constant.
+        """
         _known(aspect, self.data.aspects, "aspect")
         _known(metric, self.data.metrics, "metric")
         names = [f"people:{aspect}", _column(metric)]
@@ -142,7 +144,7 @@ class Explored:
         return {"n": len(whole), "correlation": turned * float(np.corrcoef(people, scores)[0, 1])}
 
     def sample(self, place: int) -> dict[str, Any]:
-        """Everything about one output."""
+        """Return all data on one output."""
         columns = self.data.samples.columns
         row = dict(zip(columns, self._row(place, columns), strict=True))
         of_output = (pl.col("system") == row["system"]) & (pl.col("input") == row["input"])
@@ -161,7 +163,7 @@ class Explored:
         }
 
     def listed(self, places: Sequence[int], words: str = "") -> dict[str, Any]:
-        """Those of the places whose output holds the words, and short lines of the first for the list below."""
+        """Return the outputs that contain the words, with short excerpts of the first ones."""
         there = [p for p in places if 0 <= p < len(self.data.samples)]
         texts = self.data.samples["output"].to_list() if "output" in self.data.samples.columns else []
         wanted = words.strip().casefold()
@@ -180,7 +182,7 @@ class Explored:
         return {"places": there, "rows": first}
 
     def selection(self, places: Sequence[int]) -> pl.DataFrame:
-        """The chosen outputs with texts, mean ratings and scores, as one table."""
+        """Return the selected outputs with texts, mean ratings and scores as one table."""
         texts = [c for c in TEXTS if c in self.data.samples.columns]
         chosen = self.frame.with_columns(self.data.samples[c] for c in texts)
         flat = [pl.col(c).list.join(" ||| ") for c in texts if isinstance(chosen.schema[c], pl.List)]
@@ -198,7 +200,7 @@ def _known(name: str, known: Sequence[str], kind: str) -> None:
 
 
 def _around(text: str, words: str) -> str:
-    """The beginning of a text, or what stands around the words that were looked for.
+    """Return the beginning of a text, or the context of the words that were searched.
 
     >>> _around("a" * 200 + " fox " + "b" * 200, "fox")[:6], len(_around("x" * 999, ""))
     ('… aaaa', 160)

@@ -67,7 +67,7 @@ class ReportContext:
 
     @property
     def effort(self) -> Effort:
-        """Return how much work the report is."""
+        """Return the estimated computational cost of the report."""
         return Effort(len(self.data), len(self.data.systems), self.metrics, len(self.aspects), self.quick)
 
     @property
@@ -85,8 +85,8 @@ class ReportContext:
         made = min(wanted, max(least, int(MAX_WORK / (times * max(1, len(self.data))))))
         if made < wanted:
             self.warnings.append(
-                f"{made:,} draws instead of {wanted:,}: there are {self.metrics} metrics and {len(self.data):,} "
-                "outputs. Fewer metrics get more draws."
+                f"The number of draws was reduced from {wanted:,} to {made:,} because there are {self.metrics} "
+                f"metrics and {len(self.data):,} outputs. To use more draws, select fewer metrics."
             )
         return made
 
@@ -128,7 +128,7 @@ class ReportContext:
         return name_of(table, self.source.by or ())
 
     def about_refusal(self, refusal: Refusal) -> str:
-        """Return the part of the data to which a refusal refers, in the same form as `about`."""
+        """Return the part of the data (group and aspect) to which an error refers, formatted as by `about`."""
         data = [refusal.data] if len(self.source.datasets) > 1 else []
         names = [*data, *refusal.group.values(), refusal.aspect or None]
         return ", ".join(str(name) for name in names if not missing(name))
@@ -136,10 +136,12 @@ class ReportContext:
 
 @dataclass
 class Finding:
-    """The answer for one aspect (or for all of them, about ""), and the tables behind it.
+    """Answer of a section for one aspect, and the tables that support it. If `about` is empty, it applies to all
+    aspects.
 
-    The page shows the first figure, or a short first table where there is none, unless all is `folded` or `hidden`;
-    with `table_first` it shows the first table.
+    The page shows the first figure or, if there is none, the first table if it is short. With `table_first`, it shows
+    the first table instead. With `folded`, figures and tables are collapsed; with `hidden`, they are only in the
+    results file.
     """
 
     about: str
@@ -152,12 +154,12 @@ class Finding:
 
 @dataclass
 class Findings:
-    """What a section has found."""
+    """Results of a section: answers with their tables, lines, outputs and citations."""
 
     parts: list[Finding] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    outputs: OutputTable | None = None  # to be read on the page: see sections/outputs.py
-    cites: list[str] = field(default_factory=list)  # keys of the bibliography, besides those of the section
+    outputs: OutputTable | None = None  # texts on the page: see sections/outputs.py
+    cites: list[str] = field(default_factory=list)  # citation keys in addition to those of the section
 
 
 @dataclass(frozen=True)
@@ -170,30 +172,30 @@ class Section:
     question: str
     limitations: str
     function: Callable[[ReportContext], Findings]
-    prefetch: Callable[[ReportContext], Sequence[Ask]] | None = None  # what takes long, to be begun before all sections
-    last: bool = False  # it looks at what all others did
-    applies: Callable[[ReportContext], bool] | None = None  # whether the data can be asked this at all
-    of_choices: bool = False  # it needs no ratings: choices between two outputs will do
+    prefetch: Callable[[ReportContext], Sequence[Ask]] | None = None  # slow analyses, started before all sections
+    last: bool = False  # computed last: it uses the results of the other sections
+    applies: Callable[[ReportContext], bool] | None = None  # whether the section applies to the data
+    of_choices: bool = False  # it requires no ratings: pairwise comparisons suffice
     cites: tuple[str, ...] = ()  # keys of the bibliography
-    order_for_judge: int | None = None  # its place on a page about one judge, if it has another one there
+    order_for_judge: int | None = None  # its position in a report on one judge, if different
 
     def place(self, run: ReportContext) -> int:
-        """Return its place on the page."""
+        """Return the position of the section on the page."""
         return self.order_for_judge if run.one_judge and self.order_for_judge is not None else self.order
 
 
 @dataclass
 class Answered:
-    """A section with its results, or with the reason why there are none."""
+    """A section with its results, or with the reason why they are missing."""
 
     section: Section
     found: Findings
     missing: str = ""
-    refused: list[Refusal] = field(default_factory=list)  # by the analyses that this section asked
+    refused: list[Refusal] = field(default_factory=list)  # errors of the analyses of this section
 
     @property
     def tables(self) -> Iterator[Table]:
-        """Iterate over the tables of the answer."""
+        """Return an iterator over the tables of the answer."""
         return (table for part in self.found.parts for table in part.tables)
 
 
@@ -207,9 +209,9 @@ def section(
     key : str
         Name of the section, also in links.
     order : int
-        Its place on the page.
+        Position on the page.
     title, question, limitations : str
-        Its topic, the question that it answers, and what the answer does not show.
+        Topic, question, and limitations of the answer.
     **more
         Other fields of `Section`: prefetch, last, applies, of_choices, cites, order_for_judge.
 
@@ -267,7 +269,7 @@ def _name_missing(run: ReportContext, answered: Sequence[Answered]) -> None:
 
 
 def _own_refusal(refused: Sequence[Refusal], parts: Sequence[Finding]) -> Refusal | None:
-    """Return the refusal of the analysis whose table comes first if the section has an answer."""
+    """Return the error of the analysis that provides the first table of the section, or None if there is none."""
     kinds = list(dict.fromkeys(table.kind for part in parts for table in part.tables))
     return min(refused, key=lambda r: kinds.index(r.analysis) if r.analysis in kinds else len(kinds), default=None)
 

@@ -111,7 +111,7 @@ def agrees(run: ReportContext) -> Findings:
 
 
 def _shares(run: ReportContext) -> dict[tuple[str, str], float]:
-    """(aspect, metric) → share of the human ceiling of the headline measure."""
+    """Return the share of the human ceiling by aspect and metric, for the headline measure."""
     gate = headline_measure(run)
     tables = run.optional(ceiling_ask(run)[0], **ceiling_ask(run)[1])
     return {(run.about(t), r["metric"]): r["share"] for t in tables for r in t if r["measure"] == gate}
@@ -126,7 +126,7 @@ def _with_shares(table: Table, shares: dict[str, float]) -> Layout:
 
 
 def _cell(row: Row) -> str:
-    """`0.64 [0.47, 0.77] ab`: the value, its interval, and the letters of the metrics that it does not differ from."""
+    """Return a value with its interval and significance letters, as in `0.64 [0.47, 0.77] ab`."""
     return f"{row_interval(row)} {row.get('letters') or ''}".rstrip()
 
 

@@ -1,4 +1,4 @@
-"""What was evaluated, how it was made, and what it cost: the first and the last sections."""
+"""First and last sections of the report: the evaluated data, reproducibility and cost."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def evaluated(run: ReportContext) -> Findings:
     people = [s for s in data.systems if s in data.human_systems]
     one = len(people) == 1
     treatment = "kept among the systems" if run.source.keep_human else "left out of the comparisons"
-    answer = f"{size_text(data)}, {judged_words(run)}." + (
+    answer = f"The data contain {size_text(data)}, {judged_words(run)}." + (
         f" {some(people)} {'looks' if one else 'look'} human-written and {'is' if one else 'are'} {treatment}."
         if people
         else ""
@@ -54,7 +54,7 @@ def size_text(data: Dataset) -> str:
 
 
 def judged_words(run: ReportContext) -> str:
-    """Ratings and scores, or choices where there is nothing else."""
+    """Describe the ratings and scores, or the pairwise comparisons if the data contain nothing else."""
     data = run.data
     if without_humans(data):
         metrics = count(len(run.source.metrics or data.metrics), "metric")
@@ -83,7 +83,7 @@ def _holes(data: Dataset) -> str:
 
 
 def _systems(run: ReportContext) -> Table:
-    """One row per system: its outputs and its mean rating on each aspect."""
+    """Return one row per system with its number of outputs and its mean rating on each aspect."""
     data, aspects = run.data, run.aspects
     outputs = dict(data.samples.group_by("system").len().iter_rows())
     means = data.ratings.group_by("system", "aspect").agg(pl.col("value").mean())
@@ -112,7 +112,7 @@ def _systems(run: ReportContext) -> Table:
 
 
 def _gaps(data: Dataset) -> list[Table]:
-    """Metrics with missing scores, and why."""
+    """Return the metrics with missing scores and the reasons."""
     reasons: dict[str, list[str]] = {}
     for metric, reason in data.failures.select("metric", "reason").unique(maintain_order=True).iter_rows():
         reasons.setdefault(metric, []).append(reason)
@@ -125,7 +125,7 @@ def _gaps(data: Dataset) -> list[Table]:
 
 
 def without_humans(data: Dataset) -> bool:
-    """Whether there are scores, and neither ratings nor choices to compare them with."""
+    """Return whether the data have metric scores but no human ratings or pairwise comparisons."""
     return not data.aspects and not data.comparisons.height and bool(data.metrics)
 
 
@@ -133,7 +133,7 @@ def without_humans(data: Dataset) -> bool:
     "metrics-alone",
     order=15,
     title="Metrics without human judgments",
-    question="What do the metrics say without human judgments?",
+    question="How strongly do the metrics agree with each other?",
     limitations="This does not show that any of the metrics is right: metrics can agree with each other and share "
     "their errors. Human ratings of some of these outputs are needed.",
     applies=lambda run: without_humans(run.data),
@@ -164,13 +164,6 @@ def metrics_alone(run: ReportContext) -> Findings:
             tau = float(evaluate(turned[i][None, None], turned[j][None], measure).value[0, 0])
             pairs.append({"metric": first, "other": names[j], "measure": "global/kendall", "value": tau})
     ordered = sorted((p for p in pairs if p["value"] == p["value"]), key=lambda p: -p["value"])
-    most = (
-        f"Most alike: {ordered[0]['metric']} and {ordered[0]['other']} (tau-b {ordered[0]['value']:.2f})."
-        if ordered
-        else ""
-    )
-    if len(ordered) > 1:
-        most += f" Least alike: {ordered[-1]['metric']} and {ordered[-1]['other']} (tau-b {ordered[-1]['value']:.2f})."
     constant = [r["metric"] for r in spread if r["values"] < 2]
     same = f" {some(constant)} {'is' if len(constant) == 1 else 'are'} constant." if constant else ""
     tables = [
@@ -196,20 +189,30 @@ def metrics_alone(run: ReportContext) -> Findings:
             else []
         ),
     ]
-    return Findings([Finding("", (most + same).strip() or "One metric alone says nothing about another.", tables)])
+    return Findings(
+        [Finding("", (_correlated(ordered) + same).strip() or "No agreement between metrics can be computed.", tables)]
+    )
+
+
+def _correlated(pairs: list[Row]) -> str:
+    """Return which metrics are the most and the least strongly correlated; `pairs` are sorted by tau-b."""
+    names = [f"{p['metric']} and {p['other']}" for p in pairs]
+    taus = [f"(Kendall's tau-b {p['value']:.2f})" for p in pairs]
+    most = f"{names[0]} are most strongly correlated {taus[0]}." if pairs else ""
+    return most + (f" {names[-1]} are least correlated {taus[-1]}." if len(pairs) > 1 else "")
 
 
 @section(
     "made",
     order=130,
     title="Citation and reproducibility",
-    question="How can this report be cited and repeated?",
+    question="How can this report be cited and reproduced?",
     limitations="This does not show that another sample of systems, inputs or annotators would give the same numbers.",
     last=True,
     of_choices=True,
 )
 def made(run: ReportContext) -> Findings:
-    """State how to cite and repeat the report."""
+    """Describe how to cite and reproduce the report."""
     lines = [
         f"NLGauge {__version__}, seed {run.source.seed}, {run.draws} "
         f"draws{' (quick)' if run.quick else ''}, Python {platform.python_version()}; "
@@ -220,7 +223,7 @@ def made(run: ReportContext) -> Findings:
         for t in run.tables.values()
         if t.signature
     ]
-    tables = [Table("Signatures, with which the numbers can be repeated", rows, kind="signatures")] if rows else []
+    tables = [Table("Signatures, with which the numbers can be reproduced", rows, kind="signatures")] if rows else []
     cites = _metric_cites(run)
     tables += [Table("Metrics known to NLGauge by these names", cites, kind="citations")] if cites else []
     answer = (
@@ -231,7 +234,7 @@ def made(run: ReportContext) -> Findings:
 
 
 def _cited(run: ReportContext) -> list[str]:
-    """Keys of the papers of all analyses of the page, and of the metrics that are known by name."""
+    """Return the citation keys for all analyses on the page and for all metrics recognized by name."""
     entries = {e.key for kind in {t.kind for t in run.tables.values()} for e in cited(kind, _paper(kind))}
     for name in run.source.metrics or run.data.metrics:
         metric = known_metric(name)
@@ -241,7 +244,7 @@ def _cited(run: ReportContext) -> list[str]:
 
 
 def _metric_cites(run: ReportContext) -> list[Row]:
-    """Return the columns named as metrics of NLGauge, with the key of their paper."""
+    """Return the columns whose names match NLGauge metrics, with the citation key of each metric."""
     rows: list[Row] = []
     for name in run.source.metrics or run.data.metrics:
         metric = known_metric(name)
@@ -270,7 +273,9 @@ def _version(package: str) -> str:
     limitations="Costs may differ elsewhere: they depend on prices and machines.",
 )
 def costs(run: ReportContext) -> Findings:
-    """From columns such as `bleu seconds` or `my-judge tokens in`, and from the replies in the store of the judges."""
+    """Return the time and cost of each metric, from columns such as `bleu seconds` or `my-judge tokens in` and cached
+    replies.
+    """
     rows: list[Row] = []
     lines: list[str] = []
     for metric in run.source.metrics or run.data.metrics:

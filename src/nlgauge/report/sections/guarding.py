@@ -1,4 +1,4 @@
-"""Which biases has a judge, has it drifted since an earlier run, and is a panel of judges better than one?"""
+"""Report sections on judge bias, drift since an earlier run, and panels of judges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from nlgauge.table import Table
 
 
 def judges_of(run: ReportContext) -> list[str]:
-    """Columns that a model made, by their signature, that are called a judge, or that name one of several aspects."""
+    """Return the columns with judge scores, recognized by signature, by name, or because they score one of several
+    aspects.
+    """
     columns = judge_columns(run.source.metrics or run.data.metrics, run.aspects)
     return [
         c.metric
@@ -26,18 +28,18 @@ def judges_of(run: ReportContext) -> list[str]:
     title="Judge bias: position, length, formatting, self-preference",
     question="Which biases does the judge have that human annotators do not have?",
     cites=("zheng2023",),
-    limitations="This does not show the cause of an effect, which is an association on these systems and inputs "
-    "(`nlgauge analyze robustness` changes the texts). A bias that was not found may exist; the table "
-    "gives the minimum detectable bias.",
+    limitations="The effects are associations on these systems and inputs; they do not show causes. To test causes, "
+    "perturb the texts with `nlgauge analyze robustness`. A bias that was not found may still exist; the table gives "
+    "the minimum detectable bias.",
     applies=lambda run: bool(judges_of(run)),
 )
 def bias(run: ReportContext) -> Findings:
-    """Show which biases the judges have, a line per finding."""
+    """Show the biases of the judges, with one line per finding."""
     return _a_line_each(run.each("bias", metrics=judges_of(run)))
 
 
 def _a_line_each(tables: list[Table]) -> Findings:
-    """Every answer is a line of its own on the page, the table stands under the first."""
+    """Show each answer on its own line, with the table below the first answer."""
     return Findings(
         [Finding("", line, [t] if k == 0 else []) for t in tables for k, line in enumerate(t.answers or [""])]
     )
@@ -61,7 +63,7 @@ def drift(run: ReportContext) -> Findings:
 
 
 def panels(run: ReportContext) -> bool:
-    """Whether an aspect has two judges of its own, or judges of all aspects."""
+    """Return whether an aspect has at least two judges, counting judges that apply to all aspects."""
     columns = judge_columns(judges_of(run), run.aspects)
     return any(sum(aspect in c.aspects for c in columns) > 1 for aspect in run.aspects)
 
@@ -70,14 +72,14 @@ def panels(run: ReportContext) -> bool:
     "jury",
     order=49,
     title="Panels of judges",
-    question="Is a panel of judges better than the best one?",
+    question="Is a panel of judges better than the best single judge?",
     cites=("verga2024",),
-    limitations="This does not show the performance of panels of other judges or prompts. The cost of a judge is 1 "
-    "unless it is in the data or the cache.",
+    limitations="This does not show the performance of panels of other judges or prompts. The cost of a judge "
+    "is assumed to be 1 unless the data or the cache contain it.",
     applies=panels,
 )
 def jury(run: ReportContext) -> Findings:
-    """Show whether a panel of judges is better than the best one, and how far judges err together."""
+    """Show whether a panel of judges is better than the best single judge, and how correlated their errors are."""
     judged = replace(run.source, metrics=judges_of(run))
     tables, alike = judged.each("jury"), {run.about(t): t for t in judged.each("jury-errors")}
     run.tables |= {id(t): t for t in (*tables, *alike.values())}

@@ -1,4 +1,4 @@
-"""The outputs themselves, those first on which metric (or judge) and human ratings disagree most."""
+"""Report section that lists the outputs, sorted by the disagreement between the metric (or judge) and human ratings."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ MAX_OUTPUTS = 2000  # on the page
 MAX_SIZE, MIN_SIZE = 1_100_000, 200_000  # characters of their texts and numbers on the page
 PAGE, TABLES = 2_600_000, 5_200  # characters of a page, and of its tables and figures per metric and aspect
 NUMBER = 8  # characters of a rating or a score
-MAX_METRICS = 12  # whose scores are on the page
-FIRST = 30  # outputs that can be read without scripts
+MAX_METRICS = 12  # metrics with scores on the page
+FIRST = 30  # outputs that can be read without JavaScript
 SOURCE, REFERENCES = 2 * MAX_CHARACTERS, 2  # characters of a source, and number of references, on the page
-SHARED = 0.4  # of the content words of all outputs stand in what they came from: else marks would be everywhere
+SHARED = 0.4  # words are marked only if at least this share of the content words occurs in the sources
 Cell = tuple[str, str]  # system, input
 
 
 @dataclass
 class OutputTable:
-    """Outputs in the report: columns for scripts, and the first rows for readers without scripts."""
+    """Data on the outputs in the page: columns for JavaScript, and the first rows as text for readers without
+    JavaScript.
+    """
 
     data: dict[str, Any]
     first: list[Row] = field(default_factory=list)
@@ -49,8 +51,8 @@ class OutputTable:
     title="Outputs",
     question="On which outputs do the best metric and the human ratings disagree most?",
     cites=("novikova2017",),
-    limitations="This does not show who is right: the metric, the annotators or the reference may be wrong. Kinds of "
-    "outputs are assigned by rules on words: a name that is not in the source may be correct, and a "
+    limitations="This does not show who is right: the metric, the annotators or the reference may be wrong. Outputs "
+    "are categorized by lexical rules, which can be wrong: a name that is not in the source may be correct, and a "
     "paraphrase is marked as unsupported.",
 )
 def disagree(run: ReportContext) -> Findings:
@@ -76,7 +78,7 @@ def disagree(run: ReportContext) -> Findings:
 
 
 def best_metrics(run: ReportContext) -> dict[str, str | None]:
-    """Return the best metric of each aspect, by the answer of the first screen."""
+    """Return the best metric of each aspect, as named in the summary at the top of the report."""
     answers = {} if run.answer is None else {a.about: a.best for a in run.answer.aspects}
     first = next(iter(run.source.metrics or run.data.metrics), None)
     return {a: m.metric if (m := answers.get(a)) is not None else first for a in run.aspects}
@@ -88,7 +90,7 @@ def _words(run: ReportContext, rows: Sequence[Row]) -> str:
     above = [percent(widest[place]) for place in ("metric_place", "human_place")]
     return (
         f"The largest disagreement is on the output{several} for {widest['input']}: {widest['metric']} ranks it above "
-        f"{above[0]} of all outputs, the {run.ratings} above {above[1]}."
+        f"{above[0]} of all outputs, whereas the {run.ratings} rank it above {above[1]}."
     )
 
 
@@ -96,7 +98,7 @@ def _words(run: ReportContext, rows: Sequence[Row]) -> str:
 
 
 def outputs_of(run: ReportContext, best: dict[str, str | None]) -> tuple[OutputTable, list[str]]:
-    """Return scores, ratings and texts of all or many outputs, and a note on those that are excluded."""
+    """Return the scores, ratings and texts of the outputs up to the size limit, and notes on the omitted ones."""
     panels = {a: run.source.panel(a) for a in run.aspects}
     panel = next(iter(panels.values()))
     if not panel.metrics:
@@ -129,7 +131,9 @@ def outputs_of(run: ReportContext, best: dict[str, str | None]) -> tuple[OutputT
 
 
 def _gaps(panel: Panel, metric: str | None, judged: bool) -> np.ndarray:
-    """Rank by the metric minus rank by the human ratings, both from 0 to 1; NaN where one is missing."""
+    """Return the difference between metric rank and human rank of each output, both scaled to [0, 1]; NaN if one is
+    missing.
+    """
     if metric is None or metric not in panel.names:
         return np.full(panel.human.shape, np.nan)
     if judged:
@@ -143,7 +147,7 @@ def _gaps(panel: Panel, metric: str | None, judged: bool) -> np.ndarray:
 
 
 def _cells(run: ReportContext, panels: dict[str, Panel], gaps: dict[str, np.ndarray], lines: list[str]) -> list[Cell]:
-    """Return the outputs in the report: rated ones first, sorted by disagreement, up to the maximum number."""
+    """Return the outputs to show: rated outputs first, sorted by decreasing disagreement, up to the size limit."""
     size: dict[Cell, float] = {}
     for aspect, panel in panels.items():
         first = aspect == run.aspects[0]
@@ -196,11 +200,11 @@ def reason_columns(data: Dataset) -> list[str]:
 
 
 def _texts(data: Dataset, cells: Sequence[Cell], lines: list[str]) -> dict[str, Any]:
-    """Return the distinct texts, the supported words of the outputs, and the kinds of output."""
+    """Return the distinct texts, the words of each output that its source supports, and the category of each output."""
     schema = data.samples.schema
     reasons = reason_columns(data)
     if schema.get("output") != pl.String:
-        lines.append("The data hold no texts of outputs.")
+        lines.append("The data contain no output texts.")
     plain = [c for c in ("source", "context") if schema.get(c) == pl.String]
     many = [c for c in ("references",) if isinstance(schema.get(c), pl.List)]
     output = ["output"] if schema.get("output") == pl.String else []
@@ -243,13 +247,17 @@ def _short(text: str | None) -> str:
 
 
 def _once(texts: Sequence[str]) -> dict[str, Any]:
-    """Sources and references repeat for every system: each distinct text, and which one an output has."""
+    """Return the distinct texts and the index of each output's text: sources repeat for every system and are stored
+    once.
+    """
     at = {text: k for k, text in enumerate(dict.fromkeys(texts))}
     return {"texts": list(at), "at": [at[text] for text in texts]}
 
 
 def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str]) -> list[str]:
-    """Return whether each word of each output is supported; None if outputs have different words than their sources."""
+    """Return whether each word of each output occurs in its source; empty if the outputs do not reuse the source's
+    words.
+    """
     if not any(t.origin.known for t in texts):
         return []
     codes = [support(own, t.origin) for own, t in zip(shown, texts, strict=True)]
@@ -271,7 +279,7 @@ def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str
 
 
 def _first_rows(data: dict[str, Any], aspect: str, metric: str | None) -> list[Row]:
-    """Return the first rows as text, for printing and for readers without scripts."""
+    """Return the first rows as plain text, for printing and for browsers without JavaScript."""
 
     def text(name: str, k: int) -> str:
         column = data["texts"].get(name)

@@ -34,7 +34,7 @@ def rank(run: ReportContext) -> Findings:
 
 
 def choice_lines(tables: list[Table]) -> list[str]:
-    """Who is first, and where a judge differs; place and style where they clearly move the choices."""
+    """Return the best systems, differences between judges and humans, and significant effects of order and style."""
     lines = [answer for t in tables for answer in t.answers]
     for table in tables:
         if table.kind == "rank-effects":

@@ -1,4 +1,4 @@
-"""Small words for the answers: numbers as the tables print them, lists that do not grow."""
+"""Formatting of numbers and lists for the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def two(value: float | None) -> str:
 
 
 def ci(value: float | None, low: float | None, high: float | None) -> str:
-    """A value with its confidence interval, as papers print it.
+    """Return a value with its confidence interval, as papers print it.
 
     >>> ci(0.638, 0.47, 0.771), ci(0.5, None, None)
     ('0.64 [0.47, 0.77]', '0.50')
@@ -28,7 +28,7 @@ def ci(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def name_of(table: Table, by: Sequence[str]) -> str:
-    """The group and the aspect that all rows of a table share."""
+    """Return the group and the aspect that all rows of a table share."""
     if not table.rows:
         return ""
     first = table.rows[0]
