@@ -17,13 +17,13 @@ ABOUT_HUMANS = re.compile(r"\b(people|humans?|persons?|annotators?|raters?)\b", 
 # How to declare human ratings, and that there are none, may be said.
 HOW_TO_DECLARE = re.compile(
     r"\bhuman=|labels=|person_raters=|no human ratings|no person chose|nothing says that people|human_NAME"
-    r"|without human judgments|there are no human votes: .* whose agreement with humans is unknown|known to be a human|without human$",
+    r"|without human judgments|there are no human votes: .* whose agreement with humans is unknown|known to be a human",
     re.I,
 )
 
 
 def answered(path: Path, folder: Path) -> list[str]:
-    """Everything that `nlgauge run` says about a file, line by line: the card, the answer, or the refusal."""
+    """Everything that `nlgauge run` says about a file, sentence by sentence: the card, the answer, or the refusal."""
     lines: list[str] = []
     try:
         data = ng.load(path)
@@ -32,7 +32,8 @@ def answered(path: Path, folder: Path) -> list[str]:
     except NlgaugeError as error:
         return [*lines, str(error)]
     sentences = [s for aspect in report.answer.aspects for s in aspect.sentences.values()]
-    return [*lines, *report.lines, *sentences]
+    printed = re.split(r"(?<=[.;:]) ", " ".join(report.lines))  # a sentence may be wrapped
+    return [*lines, *printed, *sentences]
 
 
 def claims(path: Path, folder: Path) -> list[str]:
