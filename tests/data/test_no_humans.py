@@ -32,7 +32,7 @@ def answered(path: Path, folder: Path) -> list[str]:
     except NlgaugeError as error:
         return [*lines, str(error)]
     sentences = [s for aspect in report.answer.aspects for s in aspect.sentences.values()]
-    printed = re.split(r"(?<=[.;:]) ", " ".join(report.lines))  # a sentence may be wrapped
+    printed = re.split(r"(?<=[.;]) ", " ".join(report.lines))  # a sentence may be wrapped
     return [*lines, *printed, *sentences]
 
 
