@@ -1,4 +1,4 @@
-"""Hashes that identify texts, files and values: in signatures, keys of the cache, and draws that follow a name."""
+"""Hashes that identify texts, files and values, for signatures, cache keys and random draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""numpydoc: the parts of a docstring, and the parameters that many functions share, each described once.
+"""Parts of numpydoc docstrings, and descriptions of the parameters that many functions share.
 
 A docstring describes what is special about its function. A parameter that it does not describe is described here, in
 `SHARED`: `analysis` and `with_shared_parameters` add the entry when the function is defined, so that `help`, the

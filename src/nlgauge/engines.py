@@ -1,8 +1,8 @@
-"""Where work is done: in this process on all cores, or on the machines of a Ray cluster.
+"""Execution engines: this process with all cores, or the machines of a Ray cluster.
 
-A work is an object that holds what its jobs share and is called with one of them. It gives a result and changes nothing
-that another job sees, so an engine may call it anywhere, and again when a machine was lost. Results come in the order
-of the jobs: what is made of them is the same to the bit, whoever computed it.
+A work is a callable object that holds the data shared by its jobs and is called with one job. It returns a result and
+has no side effects on other jobs, so an engine may call it on any machine, and again if a machine was lost. Results are
+returned in the order of the jobs, so they do not depend on the engine.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ NAMES = ("local", "ray")
 
 
 class Engine(Protocol):
-    """`far`: jobs leave this process, so they must be small and hold no open file."""
+    """Interface of execution engines."""
 
     @property
     def far(self) -> bool:
-        """Whether jobs leave this process."""
+        """Return whether jobs leave this process, so that they must be small and hold no open file."""
 
     def run(self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False) -> Iterator[R]:
-        """The results, in the order of the jobs.
+        """Return the results in the order of the jobs.
 
         `alone`: a job is long, uses all cores of its machine, and holds models that the next one needs too; with `gpu`
         it gets one where there are any.
@@ -92,13 +92,13 @@ _current: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
 def current() -> Engine:
-    """The engine that resampling runs on."""
+    """Return the engine that resampling uses."""
     return _current.get() or Local()
 
 
 @contextmanager
 def using(engine: Engine | str, **options: Any) -> Iterator[Engine]:
-    """Resampling inside this block runs on that engine, with the same numbers.
+    """Use an engine for all resampling inside the block; the numbers do not depend on the engine.
 
     >>> with using("local") as engine:
     ...     current() is engine

@@ -1,4 +1,4 @@
-"""The engine of a Ray cluster: jobs are Ray tasks; what was on a lost worker or machine is begun again, a few times.
+"""Engine for a Ray cluster: jobs are Ray tasks, and jobs of a lost worker or machine are retried a few times.
 
 A work whose finished jobs are kept on disk sees there that a job is done.
 """
@@ -101,7 +101,7 @@ class Ray:
 
     @cached_property
     def _ray(self) -> Any:
-        """Connected, on the first use; a program that has called ray.init() keeps its own cluster."""
+        """Return Ray, connected on first use; a program that has called ray.init() keeps its own cluster."""
         with _settings():
             ray: Any = importlib.import_module("ray")
             if not ray.is_initialized():
@@ -131,7 +131,7 @@ class Ray:
         importlib.import_module("ray._private.worker").__dict__["_worker_logs_enabled"] = False
 
     def _knock(self) -> None:
-        """Ray would try for many minutes."""
+        """Check that the address accepts connections, because Ray itself would retry for many minutes."""
         host, _, port = (self.address or "").rpartition("://")[2].rpartition(":")
         if host and port.isdecimal():
             try:
@@ -146,7 +146,7 @@ class Ray:
 
 
 def _chunk(shared: list[Any], jobs: Sequence[Any]) -> list[Any]:
-    """In a worker: the results of some jobs. The reference comes in a list, so that Ray does not copy the work anew."""
+    """Run some jobs in a worker. The reference is passed in a list, so that Ray does not copy the work again."""
     os.environ.setdefault("NLGAUGE_THREADS", "1")  # one core is what it was given
     if (name := shared[0].hex()) not in _works:
         _works.clear()
@@ -168,7 +168,7 @@ def _settings() -> Iterator[None]:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Ray's own lines about how it starts go to the file descriptor itself."""
+    """Suppress Ray's start-up messages, which it writes to the file descriptor directly."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
@@ -180,7 +180,7 @@ def _silent() -> Iterator[None]:
 
 
 def _sent(ray: Any, work: Any) -> Any:
-    """Into the cluster's memory; what comes from a user's own file, as a metric may, is sent with its code."""
+    """Put an object into the cluster's memory; objects from a user's own file are sent with their code."""
     for name, module in list(sys.modules.items()):
         if name.startswith("nlgauge_user_"):
             ray.cloudpickle.register_pickle_by_value(module)

@@ -37,7 +37,7 @@ Code = Literal[
 
 
 class Note(str):
-    """A remark about the data, with a code by which programs recognize it.
+    """Note on the data, with a code by which programs recognize it.
 
     >>> note = Note("3 rows repeat another row and count once", "once")
     >>> note.code, code_of(note), code_of("a remark without a code")
@@ -60,7 +60,7 @@ def code_of(note: str) -> str:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why something was not computed, as data; `str` makes the sentence.
+    """Reason why something was not computed, as data; `str` returns the sentence.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class RowNote(str):
 
 
 class NlgaugeError(Exception):
-    """A usage or data error: states what was found, where, and what to do.
+    """A usage or data error: the message says what happened, where, and what to do.
 
     It may quote the content of a file or a user's input, so it is limited to one line of bounded length. `data`,
     `aspect`, `metric`, `code` and `values` are the facts of a refusal; `refusals` are given where several are the

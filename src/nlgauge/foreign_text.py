@@ -1,4 +1,4 @@
-"""The gate out: how text that others wrote is shown, with one function for each place that text goes to.
+"""Escaping of untrusted text for output, with one function for each output format.
 
 Names of systems, metrics and columns, output texts and reasons come from files and from models. Every writer of
 nlgauge passes them through the function of its target, so that they are read as text and nothing else.
@@ -86,7 +86,7 @@ def _markdown(text: str, begins: bool) -> str:
 
 
 def _markdown_code(text: str) -> str:
-    """Code of a cell: only the bar acts in it."""
+    """Return code for a Markdown cell, in which only the vertical bar must be escaped."""
     return text.replace("|", "\\|")
 
 
@@ -133,7 +133,7 @@ def cut(text: str, most: int = MAX_CHARACTERS) -> str:
 
 
 def with_code(text: str) -> Markup:
-    """Escaped, and what stands between backticks as code.
+    """Return the escaped text, with parts between backticks as code.
 
     >>> with_code("say `a < b` & go")
     Markup('say <code>a &lt; b</code> &amp; go')
@@ -147,7 +147,7 @@ def with_code(text: str) -> Markup:
 
 
 def for_script(value: Any) -> str:
-    """JSON that may stand inside <script>: no tag or comment can begin in it."""
+    """Return JSON that is safe inside <script>: no tag or comment can begin in it."""
     plain = json.dumps(_seen(value), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -1,4 +1,4 @@
-"""How often was the test part of a split looked at? JSON lines next to its file, which are only ever added to."""
+"""Log of the uses of a held-out test set: JSON lines next to its file, to which entries are only appended."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def is_test_part(path: object) -> bool:
 
 
 def begin_log(path: Path) -> None:
-    """From now on every look at this file is written down; looks that were written before stay."""
+    """Start to record all uses of this file; earlier entries are kept."""
     log_of(path).touch()
 
 
 def look(path: str | Path) -> str:
-    """Write a look down, and say how many there were."""
+    """Record a use of the file, and return a note on the number of uses."""
     who = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
     words = ["nlgauge" if who in ("nlgauge", "__main__.py") else "python" if who == "-c" else who, *sys.argv[1:]]
     command = " ".join(words)

@@ -105,7 +105,7 @@ def latex(table: Table) -> str:
 
 
 def _signs(header: list[str], body: list[list[Cell]]) -> int:
-    """The width in signs; heads of two words may stand on two lines."""
+    """Return the width of a column in characters; headings of two words may be broken into two lines."""
     return sum(
         max([2 + max(map(len, head.split(" "))), *(2 + len(cells[i].text) for cells in body)])
         for i, head in enumerate(header)
@@ -135,7 +135,7 @@ def _heads(header: list[str], formats: list[str]) -> list[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    """A line of the table: a bracket or star at its beginning would be an option of the line or rule above."""
+    """Return a line of the table; a leading bracket or star is protected, as LaTeX would read it as an option."""
     guard = "{}" if cells[0].lstrip()[:1] in ("[", "*") else ""
     return f"    {guard}{' & '.join(cells)} \\\\"
 
@@ -151,7 +151,7 @@ def stars(p: Any) -> str:
 
 
 def _marks(table: Table, header: list[str], body: list[list[Cell]]) -> tuple[list[list[str]], list[str]]:
-    """Stars of each cell as it is shown, and the sentence that explains them."""
+    """Return the significance stars of each cell, and the sentence that explains them."""
     layout = table.layout
     marks = [["" for _ in header] for _ in body]
     if table.groups:  # stars where the parts have the same columns
@@ -181,13 +181,13 @@ def _marks(table: Table, header: list[str], body: list[list[Cell]]) -> tuple[lis
 
 
 def _ranks(table: Table) -> list[Any]:
-    """The rank of each line where the table is a list of ranked metrics."""
+    """Return the rank of each line if the table is a list of ranked metrics."""
     listed = table.layout is None and {"rank", "metric"} <= set(table.shown or table.columns)
     return [row.get("rank") for row in table.rows] if listed else []
 
 
 def _format(cells: list[Cell], marks: list[str]) -> str:
-    """The column's letter: S with the room its numbers need, l for words, r for what begins with a number (`62%`)."""
+    """Return the LaTeX column type: S for numbers, l for words, r for text that begins with a number."""
     found = [NUMBER.match(cell.text) for cell in cells if cell.text not in ("", "–")]
     numbers = [m for m in found if m is not None and (m["whole"] or m["part"])]
     if not numbers or len(numbers) < len(found):

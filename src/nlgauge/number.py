@@ -1,4 +1,4 @@
-"""One formatter of numbers, intervals, p-values, lists and titles."""
+"""Formatting of numbers, intervals, p-values, lists and titles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def missing(value: Any) -> bool:
-    """Whether a cell holds no value: None or NaN."""
+    """Return whether a cell has no value: None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -59,7 +59,7 @@ def p_text(p: float) -> str:
 
 
 def is_p(column: str) -> bool:
-    """Whether a column holds p-values: `p`, `p_corrected` …"""
+    """Return whether a column contains p-values, such as `p` or `p_corrected`."""
     return column == "p" or column.startswith("p_")
 
 
@@ -86,7 +86,7 @@ def interval(value: float | None, low: float | None, high: float | None, decimal
 
 
 def row_interval(row: Mapping[str, Any], decimals: int = 2) -> str:
-    """The value of a row with its interval, as the cells of tables show it.
+    """Return the value of a row with its interval, as the cells of tables show it.
 
     >>> row_interval({"value": 0.523, "low": 0.47, "high": 0.57})
     '0.52 [0.47, 0.57]'

@@ -82,7 +82,7 @@ def call(words: str, **options: Any) -> str:
 
 
 def _literal(value: Any) -> str:
-    """A value as Python source; what the reader chooses stays open."""
+    """Return a value as Python source; placeholders for the reader's choice are unchanged."""
     if value == SOME:
         return SOME
     if isinstance(value, Mapping):
@@ -91,7 +91,7 @@ def _literal(value: Any) -> str:
 
 
 def _word(value: Any) -> str:
-    """A value as one word of a command."""
+    """Return a value as one word of a command."""
     if isinstance(value, Mapping):
         return ",".join(f"{key}={_word(each)}" for key, each in value.items())
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
@@ -182,7 +182,7 @@ def _put(found: dict[str, Any], name: str, value: Any, written: str) -> None:
 
 
 def _split(text: str, sign: str, most: int = -1) -> list[str]:
-    """The parts between signs, at most so many cuts; signs in quotes and in parentheses do not count."""
+    """Split a text at separators, at most so many times; separators in quotes and parentheses do not count."""
     parts, quote, closed, depth = [""], "", "", 0
     for letter in text:
         begins = letter in "\"'" and (parts[-1].rstrip()[-1:] in ("", ",", "=", "+", ".") or letter == closed)
@@ -211,7 +211,7 @@ def _unquoted(name: str) -> str:
 
 
 def _written(name: str, signs: str = ",+") -> str:
-    """A name as the grammar reads it back: quoted where it has to be."""
+    """Return a name as the grammar parses it, quoted if necessary."""
     try:
         plain = bool(name) and _unquoted(name) == name and all(_split(name, sign) == [name] for sign in signs)
     except DataError:

@@ -74,18 +74,18 @@ def register(kind: str, name: str, *, only: str = "") -> Callable[[T], T]:
 
 
 def _qualname(thing: Any) -> Any:
-    """The same when a user's file is run again; an Analysis is known by its function."""
+    """Return the qualified name, which stays the same when a user's file is run again."""
     return getattr(getattr(thing, "function", thing), "__qualname__", id(thing))
 
 
 def names(kind: str, what: str | None = None) -> list[str]:
-    """All names of a kind, sorted, or those that are not registered for other things `only`; nothing is imported."""
+    """Return all names of a kind, sorted, without those registered for other uses (`only`); nothing is imported."""
     others = {name for name, (_, only) in _modules(kind).items() if what and only and what not in only.split()}
     return sorted({*_found[kind], *_modules(kind), *_plugins(kind)} - others)
 
 
 def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
-    """The thing of that kind and name; an unknown name answers with the nearest ones.
+    """Return the object of this kind and name; an unknown name is an error that suggests the nearest names.
 
     allow_code: `file.py@name` runs that file. Only where the user typed the name, on the command line or in Python.
     """
@@ -111,7 +111,7 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
 
 
 def unknown(kind: str, name: str) -> NameUnknown:
-    """The error about a name that nothing has: where it would come from, or the nearest names."""
+    """Return the error for an unknown name: it says which package provides it, or suggests the nearest names."""
     if name in IN_PAPERS.get(kind, ()):
         problem = f"no {kind} '{name}'. It is part of nlgauge-papers: pip install \"nlgauge[papers]\""
         return NameUnknown(problem, code="unknown_name", problem=problem)
@@ -122,7 +122,7 @@ def unknown(kind: str, name: str) -> NameUnknown:
 
 
 def names_code(name: str) -> bool:
-    """Whether a name is that of a thing in a Python file.
+    """Return whether a name refers to an object in a Python file.
 
     >>> names_code("my/metric.py@wit(n=2)"), names_code("bleu(order=2)")
     (True, False)
@@ -131,7 +131,7 @@ def names_code(name: str) -> bool:
 
 
 def own_file(error: BaseException) -> str:
-    """'my.py, line 7' where an error came out of a user's own file, else nothing."""
+    """Return 'my.py, line 7' if an error came from a user's own file, otherwise an empty string."""
     found, step = "", error.__traceback__
     while step is not None:
         if str(step.tb_frame.f_globals.get("__name__", "")).startswith(USER):

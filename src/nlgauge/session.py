@@ -1,4 +1,4 @@
-"""Session: a Dataset and what of it was asked for. Commands, report and Python run analyses through it.
+"""Session: a Dataset with a selection of its contents. Commands, report and Python run analyses through it.
 
 It computes each answer once, keeps what could not be computed as data, and reports progress to a callback.
 """
@@ -33,7 +33,7 @@ Part = tuple[Group, str, Callable[[], Any], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Session(Choice):
-    """A Dataset and what of it was asked for; it runs analyses and remembers what it computed.
+    """A Dataset with a selection of its contents. It runs analyses and caches their results.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Session(Choice):
 
     @cached_property
     def card(self) -> list[str]:
-        """What was understood of the data, in a few lines."""
+        """Return how the data were interpreted, in a few lines."""
         # Imported late: `nlgauge --help` needs neither numpy nor polars.
         from nlgauge.data.card import card
 
@@ -86,7 +86,9 @@ class Session(Choice):
         ]
 
     def declared(self) -> Session:
-        """The same selection, if no rating in it is only assumed to be human; else what to declare."""
+        """Return this session if no rating is only assumed to be human; otherwise raise an error that says what to
+        declare.
+        """
         # Imported late: `nlgauge --help` needs neither numpy nor polars.
         from nlgauge.data.provenance import require_human
 
@@ -95,15 +97,19 @@ class Session(Choice):
         return self
 
     def clustered(self, column: str | None) -> Session:
-        """The same of data whose outputs with one value of this column are not independent; as it is without one."""
+        """Return the session with data whose outputs with equal values of this column are dependent; unchanged for
+        None.
+        """
         return self._with_data(lambda data: data.clustered(column)) if column else self
 
     def with_family(self, family: str | None) -> Session:
-        """The same of data whose systems of one family are not independent; as it is without one."""
+        """Return the session with data whose systems of one family are dependent; unchanged for None."""
         return self._with_data(lambda data: data.with_family(family)) if family else self
 
     def _with_data(self, change: Callable[[Dataset], Dataset]) -> Session:
-        """The same of changed data. Both selections share `not_computed`: who holds the first one prints it."""
+        """Return the session with changed data. Both share `not_computed`, so that the holder of the first one prints
+        it.
+        """
         chosen = replace(self, data=change(self.data), others=[change(data) for data in self.others])
         object.__setattr__(chosen, "not_computed", self.not_computed)
         return chosen
@@ -111,11 +117,11 @@ class Session(Choice):
     # --- analyses ---
 
     def analyze(self, name: str, **options: Any) -> Table:
-        """The answer in one table; groups (`by`) print as one, several aspects one after the other."""
+        """Return the answer as one table: groups (`by`) and several aspects are concatenated."""
         return joined(self.each(name, **options), self.by or ())
 
     def each(self, name: str, **options: Any) -> list[Table]:
-        """One table per data set, group and aspect; rows carry the group's values.
+        """Return one table per data set, group and aspect; rows contain the group's values.
 
         See `ask`, which also returns why groups or aspects were left out.
         """
@@ -124,8 +130,8 @@ class Session(Choice):
     def ask(self, name: str, **options: Any) -> Answer:
         """Return one table per data set, group and aspect, and a refusal for each one without a table.
 
-        A group where the analysis means nothing stands in `not_computed`; where no group is left, that is an error.
-        The same question is computed once: who asks while another thread computes it waits for that answer.
+        Groups to which the analysis does not apply are listed in `not_computed`; if no group is left, an error is
+        raised. Each request is computed once: concurrent callers wait for the first result.
         """
         key = _key(name, options)
         with self._lock:
@@ -139,15 +145,16 @@ class Session(Choice):
                 future.set_result(self._computed(name, options))
             except BaseException as error:
                 if key is not None and not isinstance(error, NlgaugeError):
-                    del self._answers[key]  # an interrupted question may be asked again
+                    del self._answers[key]  # an interrupted request can be repeated
                 future.set_exception(error)
         return future.result()
 
     @contextmanager
     def prefetch(self, asked: Sequence[Ask]) -> Iterator[None]:
-        """Compute these one after the other in a thread while the block runs; what was not begun by its end is left.
+        """Compute requests in turn in a thread while the block runs; those not started by its end are
+        dropped.
 
-        Resampling leaves Python to its kernels, so a second core has time for what is done inside the block.
+        Resampling kernels release the GIL, so a second core can work on what is done inside the block.
         """
         ended = threading.Event()
 
@@ -198,7 +205,7 @@ class Session(Choice):
 
 
 def _parts(choice: Choice, run: Analysis, options: dict[str, Any]) -> Iterator[Part]:
-    """What an analysis is run on, one after the other."""
+    """Yield the parts of the data on which an analysis is run."""
     if run.takes in ("groups", "datasets"):
         yield {}, "", lambda: choice, {}
     elif run.takes == "panel":
@@ -223,7 +230,7 @@ def _parts(choice: Choice, run: Analysis, options: dict[str, Any]) -> Iterator[P
 
 
 def check_options(run: Analysis, options: dict[str, Any]) -> None:
-    """An option that the analysis does not have is answered with those it has."""
+    """Raise an error for an option that the analysis does not have; the message lists its options."""
     theirs = [name for name in run.options if name != "progress"]
     if any(p.kind is p.VAR_KEYWORD for p in run.parameters):
         return
@@ -234,7 +241,7 @@ def check_options(run: Analysis, options: dict[str, Any]) -> None:
 
 
 def _key(name: str, options: dict[str, Any]) -> str | None:
-    """What makes two questions the same one; None where an option is no plain value."""
+    """Return a cache key for a request; None if an option is not a plain value."""
     try:
         return json.dumps([name, options], sort_keys=True)
     except TypeError:

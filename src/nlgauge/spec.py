@@ -1,4 +1,4 @@
-"""Specs: `bleu(order=2)` is CLI argument, column heading, cache key and repr at once."""
+"""Specs such as `bleu(order=2)`, which serve as command-line argument, column heading, cache key and repr."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ONE_TREE = threading.Lock()
 
 
 def syntax_tree(text: str) -> ast.expr:
-    """An expression taken apart, nothing of it evaluated; may be called from several threads."""
+    """Return the syntax tree of an expression without evaluating it; safe to call from several threads."""
     with _ONE_TREE, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of 2x: who asks says what is wrong
         return ast.parse(text, mode="eval").body
@@ -53,7 +53,7 @@ def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _numbers(value: Any) -> str:
-    """The floats inside a literal, written."""
+    """Return the floats inside a literal as text."""
     if isinstance(value, dict):
         return _numbers([*value, *value.values()])
     if isinstance(value, list | tuple | set):
@@ -62,7 +62,7 @@ def _numbers(value: Any) -> str:
 
 
 def format_spec(name: str, thing: Any) -> str:
-    """The spec of a dataclass instance: only what differs from its defaults."""
+    """Return the spec of a dataclass instance, with only the options that differ from their defaults."""
     said = []
     for field in dataclasses.fields(thing):
         value = getattr(thing, field.name)
@@ -72,7 +72,9 @@ def format_spec(name: str, thing: Any) -> str:
 
 
 def make(cls: type[Any], name: str, options: dict[str, Any]) -> Any:
-    """An instance of a dataclass from spec options; an unknown option answers with those there are."""
+    """Return an instance of a dataclass from the options of a spec; an unknown option is an error that lists the
+    options.
+    """
     known = [f.name for f in dataclasses.fields(cls)]
     for option in options:
         if option not in known:

@@ -1,4 +1,4 @@
-"""Table: typed rows that print as the table one would publish, and export to CSV, JSON, Markdown and LaTeX.
+"""Tables: typed rows that print as publishable tables, and export to CSV, JSON, Markdown and LaTeX.
 
 The rows are the result, long and complete: a cell holds a number, a bool, a name or a reason, a column is called
 `metric, aspect, measure, value, low, high, p, n, reason` or by other plain words in snake_case. What people see is said
@@ -56,7 +56,7 @@ class Layout:
     line: Callable[[Any], str] | None = None
 
     def place(self, row: Row) -> tuple[Any, Any]:
-        """Line and column of a row."""
+        """Return the line and the column of a row."""
         return _key(row, self.lines), _key(row, self.across)
 
     def line_text(self, line: Any) -> str:
@@ -125,7 +125,7 @@ class Table:
 
     @property
     def csv_rows(self) -> list[Row]:
-        """The rows that a file with several tables gets in CSV; a kind of table may have a format of its own."""
+        """Return the rows of this table in a CSV file of several tables; a kind of table may have its own format."""
         return self.rows
 
     def to_csv(self) -> str:
@@ -159,7 +159,7 @@ class Table:
         return self.to_polars().to_arrow()
 
     def plot(self, figure: str | None = None) -> Figure:
-        """The plotly figure of this table, as in the report, or one of your own (file.py@name).
+        """Return the plotly figure of this table, as in the report, or a custom one (file.py@name).
 
         >>> import nlgauge as ng
         >>> ng.correlate(ng.example()).plot().layout.height > 0
@@ -181,11 +181,11 @@ class Table:
     # --- for readers ---
 
     def heading(self, column: str) -> str:
-        """Printed name of a column: `p_corrected` is `p corrected`."""
+        """Return the printed name of a column: `p_corrected` is printed as `p corrected`."""
         return self.heads.get(column) or column.replace("_", " ")
 
     def text(self, row: Row, column: str) -> str:
-        """Printed form of one cell."""
+        """Return the printed form of one cell."""
         value, write = row.get(column), self.cells.get(column)
         if write is not None and row:
             return write(row)
@@ -207,7 +207,7 @@ class Table:
         return self.parts if self.parts and not self.groups else [self]
 
     def grid(self, counted: bool = True) -> tuple[list[str], list[list[Cell]]]:
-        """Header and cells as they are shown; a table without rows says so instead of showing nothing."""
+        """Return header and cells as printed; a table without rows gets a line that says so."""
         layout = self.layout
         if self.groups:
             return self._one_below_the_other()
@@ -242,7 +242,9 @@ class Table:
         return Cell(self.text(row, column), value, best, (given[0], given[1]) if len(given) == 2 else None)
 
     def _one_below_the_other(self) -> tuple[list[str], list[list[Cell]]]:
-        """The cells of all parts, each line led by the values of the groups; columns are matched by their heads."""
+        """Return the cells of all parts, each line preceded by the values of the groups; columns are matched by
+        heading.
+        """
         grids = [part.grid(counted=False) for part in self.parts]
         lead = [self.heading(c) for c in self.groups]
         header = [head for head in dict.fromkeys(head for heads, _ in grids for head in heads) if head not in lead]
@@ -255,7 +257,7 @@ class Table:
         return [*lead, *header], body
 
     def _best(self, layout: Layout) -> set[tuple[Any, Any]]:
-        """Places of the highest value of each column; what prints alike is best alike."""
+        """Return the positions of the highest value of each column; values that print alike are all best."""
         if layout.best is None:
             return set()
         size = {
@@ -292,20 +294,20 @@ class Table:
         return "\n".join(lines).rstrip() + "\n"
 
     def to_latex(self) -> str:
-        """A booktabs table with siunitx columns and significance marks: needs \\usepackage{booktabs, siunitx}."""
+        """Return a booktabs table with siunitx columns and significance marks; it requires both LaTeX packages."""
         return "\n".join(latex(part) for part in self.printed)
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it."""
+        """Return the HTML that a notebook shows."""
         return "\n".join(html(part) for part in self.printed)
 
     def remarks(self) -> list[str]:
-        """Definitions, method, answers, notes and signature: what must stand below the numbers."""
+        """Return definitions, method, answers, notes and signature, which are printed below the numbers."""
         meaning = [f"{name}: {text}" for name, text in self.definitions.items()]
         return [t for t in [*meaning, self.method, *self.answers, *self.notes, self.signature] if t]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
-        """As wide as the console allows; what does not fit goes below with the line names again, never cut off."""
+        """Yield the table at the width of the console; columns that do not fit are continued below, never truncated."""
         yield from shown(self.printed, options.max_width)
 
     def __str__(self) -> str:
@@ -353,7 +355,7 @@ def _joined(key: Any, between: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no NaN: missing is null."""
+    """Return a value for JSON, which has no NaN: missing values are null."""
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -366,14 +368,14 @@ def _plain(value: Any) -> Any:
 
 
 def _csv(value: Any) -> Any:
-    """A value as a cell of a CSV file."""
+    """Return a value as a cell of a CSV file."""
     if _plain(value) is None:
         return ""
     return value if isinstance(value, int | float) else for_spreadsheet(str(value))
 
 
 def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
-    """One table with the rows of several of one kind, which print one after the other.
+    """Return one table with the rows of several tables of the same kind.
 
     With `by`, columns whose values identify the tables, they print as one: those columns first, then the aspect
     where there are several.
@@ -414,14 +416,14 @@ def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
 
 
 def _told(tables: Sequence[Table], groups: Sequence[str], part: str) -> list[str]:
-    """Sentences of all tables, each once; one that is not true of all groups begins with its own."""
+    """Return the sentences of all tables without repetition; one that does not apply to all groups names its group."""
     told = [(", ".join(str(t.rows[0][c]) for c in groups if t.rows), getattr(t, part)) for t in tables]
     of_all = set.intersection(*(set(texts) for _, texts in told))
     return list(dict.fromkeys(f"{w}: {x}" if w and x not in of_all else x for w, texts in told for x in texts))
 
 
 def _groups(tables: Sequence[Table], by: Sequence[str]) -> tuple[str, ...]:
-    """The columns of `by`, and the aspect, in which each table has one value, and not all the same."""
+    """Return the columns of `by`, and the aspect, that are constant within each table but differ between tables."""
 
     def differs(column: str) -> bool:
         values = [{row.get(column) for row in table.rows} for table in tables]
@@ -435,7 +437,7 @@ def _groups(tables: Sequence[Table], by: Sequence[str]) -> tuple[str, ...]:
 
 
 def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
-    """Rows by their value in a column, or by their values in several, in the order of the rows.
+    """Return the rows by their values in one or several columns, in the order of the rows.
 
     >>> grouped([{"a": 1, "b": 2}, {"a": 1, "b": 3}], "a")
     {1: [{'a': 1, 'b': 2}, {'a': 1, 'b': 3}]}
@@ -449,7 +451,7 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
 
 @dataclass(frozen=True)
 class CommandOutput:
-    """Tables, and what is said next to them.
+    """Tables with the remarks that are printed next to them.
 
     Attributes
     ----------

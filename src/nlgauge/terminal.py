@@ -1,4 +1,4 @@
-"""Tables on a terminal of any width: no name or word is broken, and what does not fit is named.
+"""Printing of tables at any terminal width: no name or word is broken, and omitted columns are named.
 
 A matrix (a Table with a Layout) that is too wide goes on below with the line names again. A list first gives columns
 that are constant to a line of their own, then leaves out the least important ones and names them; rows
@@ -29,7 +29,7 @@ FIRST, LAST = ("value", "low", "high", "p"), ("n", "dropped", "left_out", "reaso
 
 
 def shown(tables: Sequence[Table], width: int) -> Iterator[Text]:
-    """The tables one after the other. A headline stands once; small print that all share stands below the last."""
+    """Yield the lines of the tables one after the other. Shared headlines and notes are printed once."""
     from rich.text import Text
 
     small = [[t for t in table.remarks() if t not in table.answers] for table in tables]
@@ -49,7 +49,7 @@ def shown(tables: Sequence[Table], width: int) -> Iterator[Text]:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of whole words; a signature (a|b|c) may go on after a bar, an interval [a b] stays in one piece.
+    """Return lines of whole words; a signature (a|b|c) may be broken after a bar, an interval [a b] is not broken.
 
     >>> wrapped("bleu .91 [.69 .98] and rouge", 14)
     ['bleu .91', '[.69 .98] and', 'rouge']
@@ -70,7 +70,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Where a text may be broken: after a space that is not inside brackets, a bar, and a slash of a path (/a/b/c)."""
+    """Split a text where a line may be broken: at spaces outside brackets, at bars, and at slashes of paths."""
     pieces, piece, inside, path = [], "", False, False
     for sign, following in zip_longest(text, text[1:], fillvalue=""):
         path = sign == "/" if not piece and not path else path and sign != " "
@@ -137,7 +137,7 @@ def _cells(table: Table, width: int) -> Iterator[Text]:
 
 
 def _columns(table: Table) -> list[_Column]:
-    """Columns as they are shown; those without a single value are not."""
+    """Return the printed columns; columns without any value are omitted."""
     header, body = table.grid()
     names = [*table.groups, *(table.shown or table.columns)] if table.layout is None else []
     names = names if len(names) == len(header) else [""] * len(header)
@@ -151,7 +151,7 @@ def _columns(table: Table) -> list[_Column]:
 
 
 def _without_constants(keys: list[_Column], others: list[_Column]) -> tuple[list[_Column], list[_Column], list[str]]:
-    """Columns that are constant leave the table for one line."""
+    """Move constant columns from the table to one line of text."""
     same = [c for c in [*keys, *others] if len({cell.text for cell in c.cells}) == 1 and c.name != "value"]
     if not same or len(same) == len(keys) + len(others):
         return keys, others, []
@@ -195,7 +195,7 @@ def _fitted(
 
 
 def _kin(block: list[_Column], column: _Column) -> list[_Column]:
-    """Columns at the end of a block that go to the next one: `global r` and `global ρ` with `global τ`."""
+    """Return the columns at the end of a block that belong to the next one, as `global r` belongs to `global τ`."""
     word = column.head.split(" ")[0]
     start = next((i for i in range(len(block), 0, -1) if block[i - 1].head.split(" ")[0] != word), 0)
     moved = block[start:] if start and " " in column.head else []
@@ -219,7 +219,7 @@ def _squeeze(columns: list[_Column], room: int) -> None:
 
 
 def _block(keys: list[_Column], others: list[_Column], width: int, gap: int, tall: bool, groups: int) -> Iterator[Text]:
-    """Head, rule and lines; a group is named where it begins, a tall table has its names above the values."""
+    """Return heading, rule and lines; a group is named where it begins, and tall tables have headings above values."""
     from rich.text import Text
 
     columns = others if tall else [*keys, *others]
@@ -247,7 +247,7 @@ def _block(keys: list[_Column], others: list[_Column], width: int, gap: int, tal
 
 
 def _records(keys: list[_Column], others: list[_Column], width: int) -> Iterator[Text]:
-    """Rows with more text than a table has room for, one below the other: its name, its numbers, its texts."""
+    """Format rows whose texts do not fit into a table as consecutive blocks of the name, numbers and texts of a row."""
     from rich.text import Text
 
     for row in range(len(keys[0].cells)):
@@ -270,7 +270,7 @@ def _line(texts: Sequence[str], columns: Sequence[_Column], gap: int) -> str:
 
 
 def _styled(indent: str, texts: Sequence[str], columns: Sequence[_Column], cells: Sequence[Cell], gap: int) -> Text:
-    """A line in which the best values are marked."""
+    """Return a line in which the best values are highlighted."""
     from rich.text import Text
 
     line = Text(indent + _line(texts, columns, gap))

@@ -1,4 +1,4 @@
-"""Types that modules hand to each other: arrays, names, progress, the scale of an aspect."""
+"""Types shared by modules: arrays, names, progress, and the scale of an aspect."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class AspectScale:
 
     @property
     def unordered(self) -> bool:
-        """Whether the values are codes of classes or of sets of labels, of which no mean is defined."""
+        """Return whether the values are codes of classes or of sets of labels, for which no mean is defined."""
         return self.kind in ("nominal", "multilabel")
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Classes; of sets, every label of any of them."""
+        """Return the classes, or all labels that occur in the sets."""
         if self.kind != "multilabel":
             return self.names
         return tuple(sorted({label for name in self.names for label in split_labels(name)}))

@@ -1,4 +1,4 @@
-"""Every file that nlgauge writes appears under its name whole, or not at all."""
+"""Atomic writing of files: a file appears under its name completely, or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADVICE = {
 
 @contextmanager
 def whole(path: str | Path) -> Iterator[Path]:
-    """A path to write to; when the block ends well it becomes `path` in one step, otherwise the old file stays.
+    """Yield a temporary path that replaces `path` atomically when the block succeeds; otherwise the old file is kept.
 
     The name holds the machine and the number of the process, so that two runs that write the same file do not write
     into each other.
@@ -61,14 +61,14 @@ def _part_name(name: str) -> str:
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """The same for what is in memory already."""
+    """Write a text or bytes atomically."""
     with whole(path) as part:
         # halves of characters, as in file names that are not UTF-8, are written as the escapes that JSON has for them
         part.write_bytes(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
 def os_error(error: Exception) -> OSError | None:
-    """The system's error behind one of a library; Polars and safetensors tell its number in their text only.
+    """Return the system error behind one of a library; Polars and safetensors give its number only in their message.
 
     >>> os_error(RuntimeError("underlying IO error: No space left on device (os error 28)")).errno == errno.ENOSPC
     True
@@ -81,7 +81,7 @@ def os_error(error: Exception) -> OSError | None:
 
 
 def unwritable(path: object, error: OSError) -> NlgaugeError:
-    """The one line about a file that cannot be written.
+    """Return the error for a file that cannot be written, as one line.
 
     >>> str(unwritable("t.csv", OSError(errno.ENOSPC, "No space left on device")))
     't.csv: cannot be written (No space left on device); free some space, or name another place.'
