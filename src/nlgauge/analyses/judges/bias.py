@@ -173,7 +173,7 @@ def bias(
             "value": lambda r: interval(r["value"], r["low"], r["high"], 2),
         },
         definitions={
-            "effect, people, bias": "effect on the judge's scores; the effect expected of a judge who follows the "
+            "effect, human, bias": "effect on the judge's scores; the effect expected of a judge who follows the "
             "human "
             "ratings (annotators may prefer longer outputs too); their difference, the bias",
             **{check_name(name): text for name, text in DEFINITIONS.items() if any(r["measure"] == name for r in rows)},
