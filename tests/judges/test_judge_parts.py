@@ -127,7 +127,7 @@ def test_a_judge_is_called_by_a_short_name_that_no_endpoint_and_no_setting_chang
 
 def test_two_judges_of_one_name_are_not_taken_for_one() -> None:
     one, two = (Judge(aspect="fluency", model="m", base_url="http://h/v1", scale=s) for s in ("1-5", "1-10"))
-    with pytest.raises(NlgaugeError, match="two of the metrics are called 'm-fluency'"):
+    with pytest.raises(NlgaugeError, match="two metrics have the name 'm-fluency'"):
         plan_metrics(Fields("d", {"output", "source"}, ["output", "source"]), [one, two])
 
 

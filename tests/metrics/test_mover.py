@@ -242,7 +242,7 @@ def test_a_text_longer_than_the_language_model_is_read_in_windows(tiny: dict[str
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("moverscore(n=0)", "n=0"),
+        ("moverscore(n=0)", r"n must be 1 .* got 0"),
         ("moverscore(combine='max')", "combine must be mean or power"),
         ("moverscore(cost='cosine')", "cost must be euclidean or squared"),
         ("moverscore(preset='v3')", "preset must be original or v2"),

@@ -79,7 +79,7 @@ def _size(data: Dataset) -> str:
 
 
 def rating_source(data: Dataset) -> str:
-    """Return what the ratings are called: human only where they are known or assumed to be."""
+    """Return the term for the ratings: 'human' only if they are known or assumed to be human."""
     if data.assumed:
         return "ratings (assumed human)"
     return "human ratings" if data.rated_by == "humans" else f"ratings by {data.rated_by}"

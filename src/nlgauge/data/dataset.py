@@ -317,7 +317,7 @@ class Dataset(AsksQuestions):
         return AspectScale("binary" if len(values) == 2 else "ordinal" if few else "numeric")
 
     def class_labels(self, aspects: Iterable[str]) -> list[str]:
-        """Return the classes of these aspects, in order and once; none of aspects of numbers."""
+        """Return the distinct classes of these aspects in order; numeric aspects have none."""
         return list(dict.fromkeys(c for a in aspects if a in self.unordered for c in self.scales[a].labels))
 
     def of_scale(self, aspect: str) -> Dataset:
@@ -333,7 +333,7 @@ class Dataset(AsksQuestions):
         return self.numeric()
 
     def numeric(self) -> Dataset:
-        """Return the data without what is codes of classes: aspects, and the judges that name classes."""
+        """Return the data without class aspects and without the judges that predict classes."""
         if not (self.unordered or self.metric_scales):
             return self
         return replace(

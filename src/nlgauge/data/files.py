@@ -106,7 +106,7 @@ def refuse_patterns(where: str, names: Iterable[str]) -> None:
 
 
 def most_bytes(packed: int) -> int:
-    """Return the largest accepted size of so many compressed bytes."""
+    """Return the largest accepted size after decompression of this number of bytes."""
     return min(MAX_BYTES, max(64 << 20, packed * MAX_RATIO))
 
 

@@ -174,7 +174,7 @@ class Panel:
 
     @property
     def scale(self) -> AspectScale:
-        """The type of the aspect: numbers where nothing else is known."""
+        """The type of the aspect; numeric unless another type is known."""
         return AspectScale("numeric") if self.data is None else self.data.scale(self.aspect)
 
     @property

@@ -41,7 +41,7 @@ ANNOTATOR_WORDS = re.compile(
     r"(?![a-z])",
     re.I,
 )
-MARKED_MODEL = re.compile(rf"^humans?[-._:/ ]+({MODEL_NAME.pattern})", re.I)  # `human.LLM`: which of the two is it?
+MARKED_MODEL = re.compile(rf"^humans?[-._:/ ]+({MODEL_NAME.pattern})", re.I)  # a name such as `human.LLM` is ambiguous
 HUMAN_MARKERS = re.compile(
     r"(?<![a-z])(humans?|people|persons?|experts?|annotat(ors?|ed|ions?)|raters?|reviewers?|label+ers?|crowd\w*|manual|"
     r"sme|customers?|gold|ground_?truth)(?![a-z])|^human(?=[A-Z])|^h[:._ ]",

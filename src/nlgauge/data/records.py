@@ -161,7 +161,7 @@ def option_map(option: str, declared: Mapping[str, Any] | str | None) -> dict[st
 
 
 def option_numbers(option: str, declared: Mapping[str, Any] | str | None) -> dict[str, float]:
-    """Return the numbers of labels as `label_values` does, without labels that are mapped to nothing."""
+    """Return the numbers of labels as `label_values` does, without labels that are not mapped to a number."""
     return {label: value for label, value in label_values(option, declared).items() if not math.isnan(value)}
 
 

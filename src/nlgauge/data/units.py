@@ -49,7 +49,7 @@ def has_unique_keys(frame: pl.DataFrame, keys: Sequence[str] = KEY) -> bool:
 
 
 def base_inputs(samples: pl.DataFrame) -> pl.Series:
-    """Return the input that each row of `samples` was asked for, whichever trial or part of an output it holds."""
+    """Return the input of each row of `samples`, without the number of its trial or part."""
     columns = [pl.col(c).cast(pl.String) for c in (TRIAL_OF, PART_OF) if c in samples.columns]
     return samples.select(pl.coalesce(*columns, "input").alias("input")).to_series()
 

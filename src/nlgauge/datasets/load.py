@@ -22,7 +22,7 @@ from nlgauge.spec import parse_spec
 from nlgauge.table import Table
 
 P = ParamSpec("P")
-# What `load` may be told about any data set; a published set knows its own columns and values.
+# Options of `load` that apply to all data sets; the columns and values of a published set are fixed.
 OF_ALL = ("lower", "higher", "human_systems", "values")
 
 
@@ -67,7 +67,7 @@ def _or_published_set(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
 def _load_published(set_name: str, options: dict[str, Any]) -> Dataset:
     """Load a published data set; only options that apply to all data sets are allowed."""
     if any(options.get(word) for word in ("columns", *ROLES) if word not in ("repeats", *OF_ALL)):
-        raise DataError(f"{set_name}: a published set knows its columns; name none.")
+        raise DataError(f"{set_name}: the columns of a published set are known; do not declare columns.")
     name, labels = options.pop("name", None), options.pop("labels", None)
     declared = Declared.of(None, {word: options.pop(word) for word in OF_ALL if word in options}, None)
     own = {key: value for key, value in options.items() if key not in ROLES and key != "columns"}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 SPLIT, ROUGE, MTEVAL, CHRF_WORDS = range(4)
-# Inside a token, inside one that mteval has to look at again, between tokens, a token by itself, or beyond ASCII, which
-# needs a closer look. A token ends before what is not one of the first two.
+# Role of a character: inside a token, inside a token that mteval has to check again, between tokens, a token by itself,
+# or beyond ASCII, which requires a separate check. A token ends before a character with any role other than the first
+# two.
 INSIDE, MARK, BETWEEN, ALONE, FOREIGN = range(5)
 SPACES = [*range(9, 14), *range(28, 33)]  # as str.split sees them
 SYMBOLS = [*range(33, 48), *range(58, 65), *range(91, 97), *range(123, 127)]

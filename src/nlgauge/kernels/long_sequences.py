@@ -36,7 +36,7 @@ def long_alignments(ids: Tokens, rest: Rest, alone: Texts, kinds: Int, edits: cy
     for p in range(len(alone)):
         longest = max(longest, rest[alone[p], 3])
     bits: Words = zeros(kinds, "Q")  # of the places of each token in a word of the pattern
-    up: Bytes = empty(longest, "B")  # what passes to the next word at each token of the other text
+    up: Bytes = empty(longest, "B")  # the carry to the next word at each token of the other text
     down: Bytes = empty(longest, "B")
     with cython.nogil:
         for p in range(len(alone)):

@@ -213,7 +213,8 @@ def _search(
             distance: cython.longlong = path[now, old, 2]
             end: Int = path[now, old, 3]
             behind: Int = path[now, old, 4]
-            # Within a match that began before there is nothing to choose; else the last way is to leave the word out.
+            # Within a match that began earlier there is no choice; otherwise the last option is to leave the word
+            # unmatched.
             stop: Int = at[j] if j < behind else at[j + 1]
             for m in range(at[j], stop + (0 if sure[j] and j >= behind else 1)):
                 new_gain: cython.longlong = old_gain
@@ -423,7 +424,7 @@ def align(
                     elif _candidates(ids, h, nh, r, nr, stem, sets, sets_at, sieve, at, place, kind, gain):
                         _sure(nh, nr, at, one, place, one, over, under, sure)
                         _search(nh, nr, at, one, place, one, gain, to, sure, keys, slots, path, used, parent, choice)
-                    else:  # no room for the matches of this pair
+                    else:  # the buffers are too small for the matches of this pair
                         break
                     _count(p, h, r, nr, ids, function, to, one, place, one, kind, 3, found)
                 p += 1

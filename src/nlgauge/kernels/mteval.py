@@ -38,7 +38,7 @@ def mteval(text: Text, first: Int, last: Int, a: Room, b: Room) -> Int:
     a[n - 1] = 32
     m: Int = 0
     i: Int = 0
-    while i < n:  # . and , after what is no digit
+    while i < n:  # . and , after a non-digit
         b[m] = a[i]
         m += 1
         if i + 1 < n and (a[i + 1] == 46 or a[i + 1] == 44) and not _is_digit(a[i]):
@@ -50,7 +50,7 @@ def mteval(text: Text, first: Int, last: Int, a: Room, b: Room) -> Int:
         i += 1
     n = 0
     i = 0
-    while i < m:  # . and , before what is no digit
+    while i < m:  # . and , before a non-digit
         if i + 1 < m and (b[i] == 46 or b[i] == 44) and not _is_digit(b[i + 1]):
             a[n] = 32
             a[n + 1] = b[i]

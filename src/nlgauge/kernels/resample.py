@@ -26,9 +26,9 @@ else:
 
     from nlgauge.kernels.shared import CANCELLED, STRIP
 
-    # Rows of the whole numbers: a look into the tree, entries seen so far, entries of the run, one entry, the tree.
+    # Rows of integers: a query of the tree, entries so far, entries of the run, one entry, the tree.
     LOOK, SEEN, RUN, OWN, TREE = range(5)
-    # Rows of the block: what the human levels give, what a walk gives, five sums for Pearson, and room to work in.
+    # Rows of the block: results of the human levels, results of a pass, five sums for Pearson, and workspace.
     N, TIED_H, CUBES_H, CONCORDANT, TIED, BOTH, PRODUCT, CUBES, RUN_RANKS, SUMS = range(10)
     PAIRS, KNOWN, WEIGHT, ONE, TWO, LOST, RANK = range(14, 21)
 

@@ -55,7 +55,7 @@ def merge_orders(orders, bounds, x, scales, near, code, entries):
     mean2: cython.double = scales[2]
     unit2: cython.double = scales[3]
     part: cython.double = near
-    # the size of what standardizing adds: its rounding errors are relative to that
+    # the size of the terms that standardization adds, because rounding errors are relative to it
     shift: cython.double = abs(mean1) * unit1 + abs(mean2) * unit2
     e: Int = 0
     with cython.nogil:

@@ -319,8 +319,8 @@ def _laid_out(
     first: Int = at
     if edits and len(row) <= FEW:
         return _laid_out_all(ids, a, m, b, n, lane, words, len(row), masks, at, places, size)
-    # −1: to get a row if the pattern has it. No branch depends on the texts: a list is written first, and grows after
-    # if what was written is to stay.
+    # −1: gets a row if the pattern has this token. No branch depends on the texts: list entries are always written, and
+    # the list only grows if the entry is to stay.
     if edits:
         for i in range(m):
             row[ids[a + i]] = -1

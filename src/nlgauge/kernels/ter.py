@@ -185,7 +185,7 @@ def _edits(
         if before == least:
             return shifts + before
         tercom.alignment(way, lows, bits, exact, nh, nr, desk)
-        # A round that cannot run out of trials need not look on after a shift that leaves nothing to gain.
+        # A round that cannot run out of trials can stop after a shift that leaves no further gain.
         goal: Int = (
             least if small and best[tercom.TRIALS] + matches * tercom.TRIALS_OF_PLACE < tercom.MAX_TRIALS else -1
         )

@@ -20,7 +20,7 @@ Table = cython.typedef(cython.int[:, ::1])
 Ways = cython.typedef(cython.uchar[:, ::1])
 Desk = cython.typedef(cython.longlong[:, ::1])
 
-if not cython.compiled:  # else they stand in tercom.pxd, for the C compiler
+if not cython.compiled:  # otherwise they are in tercom.pxd, for the C compiler
     MAX_SHIFT = 10
     MAX_DISTANCE = 50
     BEAM = 25

@@ -33,7 +33,7 @@ Longs = cython.typedef(cython.longlong[::1])
 Ids = cython.typedef(cython.int[::1])
 Offsets = cython.typedef(cython.const[cython.longlong][::1])
 
-HASHED = cython.declare(cython.ulonglong, 1 << 63)  # no eight characters give that
+HASHED = cython.declare(cython.ulonglong, 1 << 63)  # a value that no eight characters produce
 HASH = cython.declare(cython.ulonglong, 14695981039346656037)
 HASH_PRIME = cython.declare(cython.ulonglong, 1099511628211)
 

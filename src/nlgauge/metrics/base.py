@@ -69,7 +69,7 @@ class Metric:
     aspect: str = "overall"  # the aspect that it scores, if it is specific to one; often an option
 
     def score(self, batch: Batch) -> Scores:
-        """Return one value per sample; NaN with a reason where there is none."""
+        """Return one value per sample; a missing value is NaN and has a reason."""
         raise NotImplementedError
 
     def __call__(
@@ -174,7 +174,7 @@ class Metric:
         raise NotImplementedError
 
     def pooled(self, batch: Batch) -> float:
-        """Return the corpus score where it is not a function of sums (distinct-n)."""
+        """Return the corpus score of a metric whose corpus score is not a function of sums (distinct-n)."""
         raise NotImplementedError
 
     @property

@@ -75,7 +75,7 @@ class FunctionMetric(Metric):
         return self._name
 
     def score(self, batch: Batch) -> Scores:
-        """Call the function once per sample, or once per reference where it takes one."""
+        """Call the function once per sample, or once per reference if it takes a reference."""
         result = readable(batch, self.facts.needs)
         return result.scattered([self._value(sample) for sample in result.samples], "the function returned no number")
 

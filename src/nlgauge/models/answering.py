@@ -14,7 +14,7 @@ from nlgauge.models.tensors import longest_input, threads
 from nlgauge.text.sentences import sentences
 
 CAPITALS = "capitals"
-# Runs of capitalized words (of, de … may stand inside), and numbers.
+# Runs of capitalized words (which may contain of, de, …), and numbers.
 NAMES = re.compile(r"[A-Z][\w'’.-]*(?:\s+(?:(?:of|the|de|van|von|and)\s+)?[A-Z][\w'’-]*)*|\$?\d[\d,.:%]*")
 ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 MARKS = str.maketrans("", "", string.punctuation)

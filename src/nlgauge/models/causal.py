@@ -20,7 +20,7 @@ from nlgauge.models.tensors import by_length, padded, threads
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
-SHARE = 16  # tokens that must be common to be worth a pass of their own
+SHARE = 16  # minimum number of shared tokens that justifies a separate forward pass
 NEW_TOKENS = 1024  # of a batch: their logits over the vocabulary are the largest thing in memory
 ALL_TOKENS = 8192  # with what they share, which is kept for each row
 PACK = 256  # tokens in one row, where what they share is shorter: each sees all, masked
@@ -105,7 +105,7 @@ class Likelihood(LoadedModel):
                 common = min(shared, common or shared)
                 end += 1
             some = rows[index:end]
-            # The last shared token is read with the rest: what follows it is asked for.
+            # The last shared token is read with the rest, because the probability of the next token is needed.
             if len(some) > 1:
                 memory = self._read(some[0].ids[depth:common], past, depth)
                 if memory is not None:

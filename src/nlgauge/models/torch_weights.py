@@ -87,11 +87,11 @@ def read_torch(path: Path, said: str) -> dict[str, Any]:
 
     check_torch_weights(said, "weights")
     if not path.is_file():
-        raise NlgaugeError(f"{said}: no file {path.name} there.")
+        raise NlgaugeError(f"{said}: weight file {path.name} not found.")
     warn_torch_weights(said)
     try:
         result = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # the unpickler's own kind, or whatever a broken file leads to
+    except Exception as error:  # the unpickler's own error, or any error that a damaged file causes
         raise NlgaugeError(refused(said, path.name, error)) from None
     for key in WITHIN:
         if isinstance(result, dict) and isinstance(result.get(key), dict):

@@ -60,7 +60,7 @@ class ByteLocks:
                     os.close(locks.descriptor)
 
     def take(self, number: int) -> bool:
-        """Lock a byte; False where another process holds it."""
+        """Lock a byte, and return whether this succeeded; it fails if another process holds the lock."""
         if fcntl is not None:
             try:
                 fcntl.lockf(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
@@ -79,7 +79,7 @@ class ByteLocks:
                 fcntl.lockf(self.descriptor, fcntl.LOCK_UN, 1, number)
 
     def lives(self, number: int) -> bool:
-        """Return whether a run holds this byte; True if the system does not know."""
+        """Return whether a run holds the lock of this byte; True if this cannot be determined."""
         if fcntl is None or number in self.held:
             return True
         if not self.take(number):

@@ -79,7 +79,7 @@ def judged(
 
 
 def reread(metric: Judge, batch: Batch, replies: Replies) -> Judged:
-    """Parse the stored replies again; nothing is requested."""
+    """Parse the stored replies again, without sending requests."""
     judge = metric.decided()
     replies.remember(metric.signature, metric.spec)
     keys = [request.key for request in judge.requests(batch)]

@@ -194,7 +194,7 @@ SECONDS = "seconds: work that metrics share, as encoding the texts, counts for t
 
 
 def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts: Row) -> list[Row]:
-    """Return the rows of one group and metric: the corpus value where there is one, and the mean."""
+    """Return the rows of one group and metric: the corpus value if there is one, and the mean."""
     row = {**group, "metric": name, "of": "mean", "column": name, **counts, "value": mean}
     if corpus is None:
         return [row]

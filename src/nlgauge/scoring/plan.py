@@ -38,7 +38,7 @@ Samples = Dataset | TextLists | Fields
 
 
 def fields_of(data: Samples) -> Fields | TextLists:
-    """Return what the samples have."""
+    """Return the fields that the samples have."""
     return Fields(data.name, there(data), data.samples.columns) if isinstance(data, Dataset) else data
 
 
@@ -58,7 +58,7 @@ def plan(data: Samples, metrics: Sequence[MetricLike] | MetricLike) -> list[Metr
     metrics_by_name: dict[str, Metric] = {}
     for metric in parse(requested, allow_code=True):
         if metrics_by_name.setdefault(str(metric), metric) != metric:
-            raise NlgaugeError(f"two of the metrics are called '{metric}'; give one of them a name='…' of its own.")
+            raise NlgaugeError(f"two metrics have the name '{metric}'; set a different name='…' for one of them.")
     check_needs(fields, list(metrics_by_name.values()))
     for metric in metrics_by_name.values():
         metric.ready()

@@ -154,7 +154,7 @@ class Examined:
 
     @cached_property
     def languages(self) -> dict[str, str]:
-        """The language or script of each role; '' where there is too little text to recognize one."""
+        """The language or script of each role; '' if there is too little text to recognize one."""
         if self.given_language:
             return dict.fromkeys(self.texts, self.given_language)
         return {role: _main_language(texts) for role, texts in self.texts.items()}

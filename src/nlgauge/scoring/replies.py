@@ -19,7 +19,7 @@ from nlgauge.scoring.store import MAX_QUERY_KEYS, SUMMED_REPLY, Store, checksum
 from nlgauge.scoring.work_claims import Claims
 from nlgauge.writing import whole
 
-# The secret from which the codes of requests are derived: made once for a cache, exported with nothing.
+# The secret from which the codes of requests are derived. It is created once per cache and never exported.
 SECRET = "CREATE TABLE IF NOT EXISTS reply_secret (id INTEGER PRIMARY KEY CHECK (id = 1), value BLOB NOT NULL)"
 COLUMNS = f"{SUMMED_REPLY}, checksum"
 FACTS = ("model", "fingerprint", "finish", "prompt_tokens", "completion_tokens")  # of a reply

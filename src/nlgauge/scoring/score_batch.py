@@ -26,7 +26,7 @@ ScoreProgress = Callable[[int, int, str], None]
 # How a metric is run on a part of the samples: by itself, or through something that remembers.
 RunMetric = Callable[[Metric, Batch], Scores]
 
-# Samples of a piece: so many that starting it costs little compared with it, so few that what it keeps stays small.
+# Samples per block: enough that the overhead of a block is small, and few enough that its memory stays small.
 SMALLEST, LARGEST = 500, 20_000
 SMALL_TEXT = 1 << 18  # characters of distinct texts; up to here starting threads takes longer than they save
 MAX_TEXT = 200_000  # characters of distinct texts whose token vectors, at several layers, fit their budget of memory
@@ -208,6 +208,6 @@ def _values(metric: Metric, batch: Batch, engine: RunMetric) -> tuple[Array, dic
 
 
 def against(metric: Metric) -> str:
-    """Return what the output is compared with: source, context, references, control, or – for none."""
+    """Return the texts with which the output is compared: source, context, references, control, or – for none."""
     others = ("source", "context", "references", "control")
     return ", ".join(field for field in others if field in metric.facts.needs) or "–"

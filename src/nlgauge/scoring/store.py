@@ -293,7 +293,7 @@ def _patiently(step: Callable[[], object], wait: float) -> None:
 
 
 def _upgrade(db: sqlite3.Connection) -> None:
-    """Make what is missing; rows of a file without checksums get theirs."""
+    """Create missing tables and columns, and add checksums to rows without one."""
     db.create_function("row_checksum", -1, lambda *values: checksum(values), deterministic=True)
     for table, summed in (("scores", SUMMED_SCORE), ("replies", SUMMED_REPLY)):
         columns = [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")]

@@ -11,7 +11,7 @@ from functools import cached_property
 from nlgauge.text.stopwords import STOP, WORD
 
 LONGER, SHORTER = 1.5, 1 / 1.5  # times the words of the median output
-COPIED, RUN, LEAST = 0.8, 4, 8  # share of runs of so many words; outputs of fewer words are not judged
+COPIED, RUN, LEAST = 0.8, 4, 8  # share of copied runs, words per run, and minimum words of an output
 REPEATED, PHRASE = 0.2, 3
 CAPITALS = 0.2  # of words inside sentences: such a language writes more than names with a capital
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -155,7 +155,7 @@ def _numbers(*texts: str) -> set[str]:
 
 def _names(output: str, known: set[str]) -> bool:
     if not any(c.islower() for c in output):
-        return False  # all in capitals: nothing tells a name
+        return False  # all in capitals: names cannot be recognized
     return any(
         w[0].isupper() and len(w) > 1 and w.lower() not in known and w.lower() not in STOP
         for w in INSIDE.findall(output)

@@ -75,7 +75,7 @@ def plain(text: str) -> str:
     """
     for mark in (r"<!--.*?-->", r"<ref[^>]*/>", r"<ref.*?</ref>"):
         text = re.sub(mark, "", text, flags=re.DOTALL)
-    for _ in range(6):  # templates stand in templates
+    for _ in range(6):  # templates can be nested
         text = re.sub(r"\{\{[^{}]*\}\}", "", text)
     text = re.sub(r"\{\|.*?\|\}", "", text, flags=re.DOTALL)
     for _ in range(3):
@@ -140,7 +140,7 @@ def found_in(archive: Path) -> list[ArchivePassages]:
     made = [ArchivePassages(k, archive.name, files[k.name], passages[k.name]) for k in KINDS if passages[k.name]]
     if not made:
         available = ", ".join(f"{k.files} ({k.name})" for k in KINDS)
-        raise NlgaugeError(f"{archive}: holds no text that is known here: {available}.")
+        raise NlgaugeError(f"{archive}: contains no text of a supported kind: {available}.")
     return made
 
 

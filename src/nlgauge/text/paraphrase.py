@@ -17,7 +17,7 @@ from nlgauge.text.stopwords import STOP
 from nlgauge.text.thesaurus import same_meaning
 
 CANDIDATES = 10  # paraphrases, of which the most distant is taken
-SHORTEST = 5  # words of what is left of a sentence
+SHORTEST = 5  # minimum number of words that remain of a sentence
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Punctuation goes without leaving a gap: take-out is one word, don't keeps its apostrophe.
+# Punctuation is removed without leaving a gap: take-out is one word, and don't keeps its apostrophe.
 MARKS = re.compile(r"[^\w\s']+")
 APOSTROPHES = str.maketrans("’‘ʼ＇", "''''")
 SPEAKABLE = re.compile(r"[^\W_]")
@@ -55,7 +55,7 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Mr. Li left at 5 p.m. on Monday. Was it late? No.")
     ['Mr. Li left at 5 p.m. on Monday.', 'Was it late?', 'No.']
     """
-    small = text == text.lower()  # then small letters say nothing
+    small = text == text.lower()  # then lower case is not informative
     result, start = [], 0
     for end in ENDINGS.finditer(text):
         after = NEXT.match(text, end.end())
@@ -74,7 +74,7 @@ def _ends(before: str, mark: str, after: str, small: bool) -> bool:
         return not after.islower() or small
     last = before.split()[-1:]
     word = last[0].lower().lstrip(OPENING) if last else ""
-    # "Carl St. The phone": whether an abbreviation ends its sentence cannot be seen, so it does not.
+    # "Carl St. The phone": it is undecidable whether an abbreviation ends its sentence, so it never does.
     if word in ABBREVIATIONS or (len(word) == 1 and word.isalpha() and not small):
         return False
     return small or not after.islower()

@@ -54,9 +54,7 @@ def _met(part: str) -> frozenset[str]:
     result = set()
     for line in wordnet_lines(f"index.{part}"):
         fields = line.split()
-        if (
-            int(fields[-int(fields[2]) - 1]) > 0
-        ):  # the count stands before the offsets, of which fields[2] says how many
+        if int(fields[-int(fields[2]) - 1]) > 0:  # the count precedes the offsets, whose number is fields[2]
             result.add(fields[0])
     return frozenset(result)
 

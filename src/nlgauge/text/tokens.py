@@ -134,7 +134,7 @@ class TokenEncoder:
 
     def _encode(self, asked: Joined) -> tuple[Ids, Ints, Ids]:
         if self.name in ("rouge", "char", "none", "chrf") or (self.name == "13a" and not asked.rare):
-            codes, offsets = asked.code_points(self.lowercase or self.name == "rouge")  # nothing but case
+            codes, offsets = asked.code_points(self.lowercase or self.name == "rouge")  # case only
         else:
             codes, offsets = code_points(prepared(asked.texts, self.name, self.lowercase))
         if self.name == "char":

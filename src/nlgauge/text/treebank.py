@@ -76,7 +76,7 @@ def without_punctuation(text: str) -> str:
 
 
 LETTER = "A-Za-zÀ-ÖØ-öø-žŸЀ-ԧ"
-DOTS = "\ue000"  # a run of dots while single ones are looked at
+DOTS = "\ue000"  # placeholder for a run of periods while single periods are processed
 RULES = tuple(
     (re.compile(pattern), put)
     for pattern, put in (

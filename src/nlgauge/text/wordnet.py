@@ -15,7 +15,7 @@ from pathlib import Path
 from nlgauge.errors import NeedsMissing
 
 PARTS = ("noun", "verb", "adj", "adv")
-# Endings that inflection adds and what stood there before: nouns, verbs, adjectives.
+# Inflectional endings and the endings that they replace: nouns, verbs, adjectives.
 DETACH = {
     "noun": [("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"),
              ("ies", "y")],

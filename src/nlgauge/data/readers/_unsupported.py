@@ -59,7 +59,7 @@ KINDS = (
 
 
 def unsupported(peek: Peek) -> str:
-    """Return what a file is and what to provide instead, if it is known not to be a table of outputs; else ''."""
+    """Return the kind of a file and advice, if the file is known not to be a table of outputs; else ''."""
     if peek.kind not in ("json", "text"):
         return ""
     fields = peek.keys if peek.kind == "json" else set(peek.columns)

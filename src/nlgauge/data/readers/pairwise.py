@@ -386,7 +386,7 @@ def _preferred(where: str, vote: str, named: tuple[str, ...], meanings: Mapping[
     if by_name and meaning and by_name != meaning:
         raise DataError(
             f"{where}: '{vote}' names the {by_name} system but reads as the {meaning} side; "
-            f"say votes='{vote}={by_name}'."
+            f"declare votes='{vote}={by_name}'."
         )
     if by_name or meaning:
         return by_name or meaning or TIE

@@ -13,7 +13,7 @@ from nlgauge.data.records import Record, read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
-# About annotating, or a model's that proposed the task; not about the output.
+# Fields about the annotation process, or about a model that proposed the task, but not about the output.
 OWN = (
     "answer", "accept", "options", "spans", "tokens", "relations", "config", "versions", "priority", "style", "html",
     "label", "score", "question", "field_id", "field_rows", "field_label", "user_input",

@@ -66,7 +66,7 @@ def _place(choices: Choices, record: Record) -> tuple[str, tuple[str, str]]:
     both = [record.want(side, dict) for side in PAIR]
     names = tuple(str(answer.get("model_name", side)) for answer, side in zip(both, PAIR, strict=True))
     if names[0] == names[1]:
-        raise DataError(f"{record.where}: both answers are of '{names[0]}'.")
+        raise DataError(f"{record.where}: both answers are from system '{names[0]}'; expected two different systems.")
     source = record.values.get("query")
     known = {"source": source, "dataset": record.values.get("dataset")}
     outputs = {n: {"output": a.get("response"), **known} for n, a in zip(names, both, strict=True)}

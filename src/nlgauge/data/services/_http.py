@@ -24,7 +24,7 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
     """A redirect would take the key to another host, so it is an error."""
 
     def redirect_request(self, *arguments: Any, **options: Any) -> None:
-        """Follow nothing."""
+        """Do not follow redirects."""
 
 
 OPENER = urllib.request.build_opener(NoRedirects)

@@ -277,7 +277,7 @@ def _texts(series: pl.Series, sets: bool) -> pl.Series:
 
 
 def set_name(value: Any) -> str | None:
-    """Return the name of a set of labels given as a list or in one text; None where there is no value.
+    """Return the name of a set of labels that is given as a list or as one text; None if there is no value.
 
     >>> set_name(["b", "a"]), set_name("b|a"), set_name('["b", "a"]'), set_name([]), set_name("")
     ('a; b', 'a; b', 'a; b', '', None)

@@ -17,7 +17,7 @@ from nlgauge.errors import DataError, NeedsMissing
 
 
 def frame_columns(data: Any, source: str) -> tuple[dict[str, list[Any]], list[str]] | None:
-    """Return the columns as lists, and notes on what was not used; None if it is not a frame.
+    """Return the columns as lists, and notes on unused parts; None if the object is not a data frame.
 
     >>> import pyarrow
     >>> frame_columns(pyarrow.table({"system": ["A"], "bleu": [0.5]}), "mine")

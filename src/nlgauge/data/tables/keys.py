@@ -128,7 +128,7 @@ def shared(frame: pl.DataFrame, table: RawTable, roles: Roles) -> list[str]:
     if frame["system"].n_unique() < 2 or frame.height < 4:
         return []
     if frame.select("system", "input").hash_rows().n_unique() > frame["input"].n_unique():
-        return []  # different hashes are certain, equal ones are looked at
+        return []  # more distinct hashes than inputs are proof; otherwise the rows are counted below
     each = frame.group_by("input").agg(pl.col("system").n_unique())["system"]
     if each.max() != 1:
         return []

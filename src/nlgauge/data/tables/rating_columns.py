@@ -233,7 +233,7 @@ def called_rating(column: str) -> bool:
 
 
 def kind_of(column: str) -> tuple[str, str]:
-    """Return what the words around an aspect mean (z, spread, strong, weak or nothing), and the aspect."""
+    """Return the meaning of the words around an aspect (z, spread, strong, weak or none), and the aspect."""
     words = [w.lower() for w in tokens(from_human_marker(column)) if not w.isdigit()]
     z = [w for w in words if w in ZSCORES]
     spread = [w for w in words if w in SPREADS]

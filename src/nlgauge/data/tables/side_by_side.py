@@ -16,7 +16,7 @@ from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.vocabulary import NAMES, REFERENCES, plain, quoted
 
 MARKS = " _.:-"
-# Of an object of outputs, {system: output}, too.
+# Also for an object of outputs, {system: output}.
 OUTPUTS = {*NAMES["output"], *(f"{name}s" for name in NAMES["output"]), "summaries", "stories", "replies"}
 # Names of parts of a record: `summary.text` is not an output of a system "text".
 PARTS = {name for role in ("output", "system", "source", "input") for name in NAMES[role]} - {"mt"}

@@ -25,7 +25,7 @@ TEXTS = ("output", "source", "context", "control", "references")
 
 
 def write_wide(data: Dataset, path: str | Path) -> list[str]:
-    """Write a .csv or .parquet file; return what it omits."""
+    """Write a .csv or .parquet file, and return a list of the omitted parts of the data."""
     path = Path(path)
     table, omitted = wide_table(data)
     with whole(path) as part, part.open("wb") as file:  # polars cannot open names that are not UTF-8
@@ -37,7 +37,7 @@ def write_wide(data: Dataset, path: str | Path) -> list[str]:
 
 
 def wide_table(data: Dataset) -> tuple[pl.DataFrame, list[str]]:
-    """Return the table and what it omits."""
+    """Return the table and a list of the omitted parts of the data."""
     if not data.ratings.height and not data.metrics and data.comparisons.height:
         raise DataError(f"{data.name}: has only comparisons, which a wide table cannot represent; write it as .jsonl.")
     named = bool(data.raters)
@@ -90,7 +90,7 @@ def _ratings(data: Dataset, named: bool) -> pl.DataFrame:
 
 
 def class_names(codes: pl.Series, scale: AspectScale) -> pl.Series:
-    """Return the classes that codes stand for; sets of labels as JSON lists."""
+    """Convert codes to class names; sets of labels become JSON lists."""
     names = list(scale.names)
     if scale.kind == "multilabel":
         names = [json.dumps(split_labels(name), ensure_ascii=False) for name in names]

@@ -199,7 +199,8 @@ def uber_topic(files: Files) -> bytes:
         table = list(csv.reader(io.StringIO(named(files, f"/{topic}.csv").decode())))
         for number, row in enumerate(table[1:]):
             if key := next((cell.strip() for cell in row if re.fullmatch(r"\s*\d+_\d+_\d+\s*", cell)), ""):
-                # The authors' notebook: after the input stand the numbers of both texts, whose remainder is the model.
+                # As in the authors' notebook, the numbers of both texts follow the input; their remainder identifies
+                # the model.
                 models = [VARIANTS[int(text) % len(VARIANTS)] for text in key.split("_")[1:]]
                 for slot in range(3):
                     vote = row[2 + 4 * slot : 5 + 4 * slot]

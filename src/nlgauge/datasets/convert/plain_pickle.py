@@ -62,7 +62,7 @@ def _class(*_: Any) -> None:
     raise DataError("the pickle calls numpy.ndarray.")
 
 
-# All that a pickle may name, and what is done in its place.
+# The only names that a pickle may contain, and the function that is called instead.
 NAMES: dict[tuple[str, str], Callable[..., Any]] = {
     **{(core, "scalar"): _scalar for core in CORES},
     **{(core, "_reconstruct"): _no_array for core in CORES},
@@ -181,8 +181,8 @@ class _Machine:
     def _reduce(self, _: Any) -> None:
         arguments, made_by = self.stack.pop(), self.stack.pop()
         if not any(made_by is allowed for allowed in NAMES.values()):
-            raise DataError("the pickle calls what is no name: only plain values and numbers are read.")
-        # An array stands as the function itself until its content comes.
+            raise DataError("the pickle calls an object that is not a name: only plain values and numbers are read.")
+        # An array is represented by the function itself until its content is read.
         self.stack.append(_Array() if made_by is _no_array else made_by(*arguments))
 
     def _build(self, _: Any) -> None:

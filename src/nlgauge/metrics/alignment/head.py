@@ -44,7 +44,7 @@ class Head:
 
     @classmethod
     def load(cls, path: Path) -> Head:
-        """Read what `save` wrote."""
+        """Read a file written by `save`."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 

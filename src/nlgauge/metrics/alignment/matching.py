@@ -56,7 +56,7 @@ class Matching:
                 f"'sentence' (as 'all' and 'best', but each sentence is processed separately); got '{self.match}'."
             )
         if self.window < 0:
-            raise NlgaugeError(f"window={self.window}; a number of sentences, or 0 for the whole text.")
+            raise NlgaugeError(f"window must be a number of sentences, or 0 for the whole text; got {self.window}.")
 
     def expect(self, pairs: Collection[ToAlign]) -> None:
         """Announce pairs that will be aligned, so that one pass of the encoder serves several metrics."""

@@ -49,16 +49,16 @@ class AlignerPlan:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise NlgaugeError(
-                f"kind='{self.kind}'; there are D (token classifier) and R (regression of the aggregate)."
+                f"kind must be 'D' (token classifier) or 'R' (regression of the aggregate); got '{self.kind}'."
             )
         if self.task not in TASKS:
-            raise NlgaugeError(f"task='{self.task}'; there are {', '.join(TASKS)}.")
+            raise NlgaugeError(f"task must be one of {', '.join(TASKS)}; got '{self.task}'.")
         if self.targets and self.targets not in TARGETS:
-            raise NlgaugeError(f"targets='{self.targets}'; there are {', '.join(TARGETS)}.")
+            raise NlgaugeError(f"targets must be one of {', '.join(TARGETS)}; got '{self.targets}'.")
         if min(self.count, self.steps, self.batch) < 1:
             raise NlgaugeError("count, steps and batch must be 1 or more.")
         if not 0 <= self.smooth < 0.5:
-            raise NlgaugeError(f"smooth={self.smooth:g}; give 0 or more, and less than 0.5.")
+            raise NlgaugeError(f"smooth must be at least 0 and less than 0.5; got {self.smooth:g}.")
 
 
 def auc(wanted: Any, scores: Any) -> float:

@@ -24,7 +24,7 @@ def check(metric: str, rescale: float | str) -> None:
     """Raise an error for an invalid baseline."""
     if not isinstance(rescale, str) and not 0 <= rescale < 1:
         raise NlgaugeError(
-            f"{metric}: rescale={rescale}; a number from 0 to below 1, 'computed', or a file of baselines."
+            f"{metric}: rescale must be a number from 0 to below 1, 'computed', or a file of baselines; got {rescale}."
         )
 
 

@@ -51,7 +51,9 @@ class Moving(Contextual):
 
     def check(self) -> None:
         if self.n < 1:
-            raise NlgaugeError(f"{self.facts.name}: n={self.n}; 1 (tokens), 2 (pairs of neighbors) or more.")
+            raise NlgaugeError(
+                f"{self.facts.name}: n must be 1 (tokens), 2 (pairs of neighbors) or more; got {self.n}."
+            )
 
     def own_facts(self, facts: Facts) -> Facts:
         return replace(facts, corpus=self.idf, bounds=(LEAST[self._cost], 1.0))
@@ -163,7 +165,9 @@ class MoverScore(Moving):
         if self.layers and self.layer is not None:
             raise NlgaugeError("moverscore: give layer or layers, not both.")
         if isinstance(self.layers, int) and self.layers < 0:
-            raise NlgaugeError(f"moverscore: layers={self.layers}; how many of the last ones, or (2, 4, 6).")
+            raise NlgaugeError(
+                f"moverscore: layers must be a number of last layers, or layers such as (2, 4, 6); got {self.layers}."
+            )
 
     @property
     def _cost(self) -> Cost:

@@ -76,7 +76,7 @@ class ContrastScore(SentenceCosine):
     side = "source"
 
     def ready(self) -> None:
-        if not self.encoder.strip():  # said with what to name
+        if not self.encoder.strip():  # the message says which option to set
             raise NlgaugeError(
                 "contrastscore: encoder='': name a sentence encoder, as sentence-transformers/LaBSE across languages, "
                 "a folder, or 'minilm' within English (the authors' own are not published)."

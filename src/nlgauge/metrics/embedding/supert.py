@@ -37,7 +37,7 @@ class Supert(Contextual):
 
     def check(self) -> None:
         if self.sentences < 1:
-            raise NlgaugeError(f"supert: sentences={self.sentences}; at least 1.")
+            raise NlgaugeError(f"supert: sentences must be at least 1; got {self.sentences}.")
 
     @property
     def _stop(self) -> frozenset[str]:

@@ -163,7 +163,7 @@ class _Run:
         workers = [asyncio.create_task(self.work(connect(), left)) for _ in range(self.how.concurrency)]
         asking: asyncio.Future[Any] = asyncio.gather(*workers)
         try:
-            # A writer that stops has failed (a full disk): nothing more may be paid for.
+            # A writer that stops has failed (for example, the disk is full), so no further paid requests may be sent.
             await asyncio.wait([asking, writer], return_when=asyncio.FIRST_COMPLETED)
             await (writer if writer.done() else asking)
         except BaseException:
@@ -233,7 +233,7 @@ class _Run:
                     self.found[key] = Failure(f"the reply cannot be stored ({type(error).__name__}: {error})")
 
     def stop(self, why: str) -> Failure:
-        """End the run: nothing more is sent, and no worker waits for another attempt."""
+        """Stop the run: no more requests are sent, and no worker waits for another attempt."""
         self.stopped = self.stopped or why
         self.halt.set()
         return self.not_asked(asked=True)

@@ -70,7 +70,7 @@ class BodyReader:
 
 
 def decode_json(raw: bytes | str) -> Any:
-    """Parse JSON with any numbers, characters and nesting; ValueError where it is not JSON.
+    """Parse JSON with any numbers, characters and nesting; raise ValueError for invalid JSON.
 
     >>> decode_json(b'{"a": "m\\\\ud800", "b": ' + b"9" * 5000 + b', "c": NaN}')
     {'a': 'm\\ud800', 'b': inf, 'c': nan}

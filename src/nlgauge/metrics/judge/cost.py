@@ -59,7 +59,7 @@ class CostPlan:
 
 
 def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price]) -> CostPlan:
-    """Return the maximum cost of the requests; nothing is sent."""
+    """Return the maximum cost of the requests without sending them."""
     distinct = {r.key: r for r in requests}
     available = keeper.known(distinct)
     todo = [r for key, r in distinct.items() if key not in available]

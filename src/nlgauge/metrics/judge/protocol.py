@@ -113,7 +113,7 @@ class JudgeProtocol:
         return body
 
     def example(self, batch: Batch, i: int) -> str:
-        """Return what the judge is shown of a sample: the texts that the task shows, then the output."""
+        """Return the texts of a sample in the prompt: the texts that the task shows, then the output."""
         return "\n\n".join([*self._shown(batch, i), self._headed(self.task.output, batch.text(int(batch.output[i])))])
 
     def _pair(self, batch: Batch, pair: ShownPair) -> str:

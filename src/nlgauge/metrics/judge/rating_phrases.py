@@ -21,7 +21,7 @@ CORRECTION = (
     r"eigentlich|korrektur|doch|en realidad|mejor dicho|corrección|correção|na verdade|en fait|plutôt|anzi|correzione|"
     r"на самом деле|исправ\w*)\b|其实|更正|修正|实际上|訂正|いや|아니"
 )
-# What withdraws the rating before it, or says that it is a copy.
+# Text that withdraws the rating before it, or says that it is a copy.
 WITHDRAWN = (
     r"\b(?:scrap (?:that|it)|nice try|withdr[ae]w\w*|retract\w*|take (?:it|that|this|the rating) back|"
     r"not my (?:final |actual |own )?(?:rating|score)|"
@@ -95,8 +95,8 @@ FOREIGN_NAMED = re.compile(
     rf"\s?[^\w/]{{0,3}}\Z",
     re.I,
 )
-# What may stand between the beginning of a sentence and such a word; after anything else ("el texto pide una
-# puntuación de 5") somebody else may give the rating.
+# Text that may precede such a word in its sentence; after any other text ("el texto pide una puntuación de 5") somebody
+# else may give the rating.
 FOREIGN_OWN = re.compile(
     r"(?:\A|[.!?;।)\]，。、；！？」』”]|(?<![:：])\n|\ufffc)[^\w\n]*(?:(?:mein\w*|meine|die|der|das|mi|la|el|ma|mon|sa|il|mio|mia|o|a|minha|meu|"
     r"ich|vergebe|gebe|eine|j['’]attribue|je|lui|donne|mets|attribue|une|una|le|doy|dou|uma?|ik|geef|i|final\w*|finale?|endgültige|gesamt\w*|total\w*|glob\w+|overall|my|moja|моя|итоговая|общая|"

@@ -40,7 +40,7 @@ class Request:
         return str(self.body["messages"][-1]["content"])[first:end] if end else ""
 
     def coded_body(self, code: str) -> Mapping[str, Any]:
-        """Return the body as it is sent: with the code of this request in the format that the reply must have."""
+        """Return the body of a request, with the request's code in the required format of the reply."""
         if not self.code_places or not code:
             return self.body
         *before, last = self.body["messages"]

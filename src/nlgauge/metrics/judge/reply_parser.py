@@ -132,7 +132,7 @@ def parse_by(pattern: str, reply: str, scale: Scale) -> Parsed | None:
 
 
 def parse_reply(reply: str, scale: Scale, *, code: str = "", judged: str = "", aspect: str = "") -> Parsed:
-    """Read the rating that a judge's reply gives.
+    """Parse the rating in a judge's reply.
 
     Parameters
     ----------

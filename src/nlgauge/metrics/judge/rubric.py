@@ -266,7 +266,7 @@ def _line_verdicts(reply: Reply, request: Request) -> tuple[dict[int, set[float]
 
 
 def _json_verdicts(text: str) -> dict[int, set[float]]:
-    """Return the verdicts of a reply by the schema; empty where it is not such JSON."""
+    """Return the verdicts of a reply that follows the schema; empty for other replies."""
     given: dict[int, set[float]] = {}
     try:
         items = json.loads(text)["items"]

@@ -43,7 +43,7 @@ class Scale:
 
     @property
     def top(self) -> str:
-        """The highest rating as it is written."""
+        """The highest rating in the notation of the scale."""
         return self.letters[-1] if self.letters else f"{self.high:g}"
 
     def points(self) -> list[int]:

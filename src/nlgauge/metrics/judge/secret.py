@@ -169,7 +169,7 @@ def find_key(url: str, file: str | Path | None = None) -> Secret:
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port: the receiver of what is sent.
+    """Return scheme, host and port of the server that receives the requests.
 
     >>> origin("https://API.openai.com/v1/chat/completions"), origin("http://localhost:8000/v1")
     ('https://api.openai.com:443', 'http://localhost:8000')

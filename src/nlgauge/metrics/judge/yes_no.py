@@ -119,7 +119,7 @@ class ServerYesNo:
         self.url = f"{checked_url(base)}/chat/completions"
 
     def probabilities(self, questions: Sequence[str]) -> list[float]:
-        """Return the share of yes; NaN where there is no reply or the server reports no token probabilities."""
+        """Return the probability of yes; NaN if there is no reply or the server reports no token probabilities."""
         # Imported late: the client loads asyncio and ssl, which a list of metrics does not need.
         from nlgauge.metrics.judge.client import Asking, ask
 
@@ -136,7 +136,7 @@ def _of_reply(reply: Reply) -> float:
 
 @functools.lru_cache(2)
 def yes_no(lm: str) -> YesNo:
-    """Return the model that a name, folder, GGUF file or address stands for, loaded once."""
+    """Return the model with this name, folder, GGUF file or address, which is loaded once."""
     if _is_address(lm):
         return ServerYesNo(lm)
     path = _gguf(lm)
@@ -158,7 +158,7 @@ def check_yes_no(metric: str, lm: str) -> None:
 
 
 def name_of_model(lm: str) -> str:
-    """Return what a signature says of the model: a name with a hash of its weights, or the hash of an address."""
+    """Return the model's part of a signature: a name with a hash of its weights, or the hash of an address."""
     if _is_address(lm):
         return f"endpoint@{digest(lm, 4).hex()}"
     path = _gguf(lm)

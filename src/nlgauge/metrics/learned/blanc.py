@@ -49,7 +49,7 @@ class Guessing(OnSamples):
 
     def check(self) -> None:
         if self.gap < 1:
-            raise NlgaugeError(f"{self.facts.name}: gap={self.gap}; 1 masks every word at once, 6 every sixth.")
+            raise NlgaugeError(f"{self.facts.name}: gap must be at least 1 (6 masks every sixth word); got {self.gap}.")
 
     def clozes(self, model: Masked, source: str, summary: str = "", filler: int | None = None) -> list[Cloze]:
         """Return every sentence of the source with every gap-th word masked, in all shifts, after the summary (or as
@@ -74,7 +74,7 @@ class Guessing(OnSamples):
         return any(len(sentence) + before > longest for sentence in pieces(model, sample.source))
 
     def shown(self, sample: Sample) -> str:
-        """Return what the model reads before each sentence."""
+        """Return the text that the model reads before each sentence."""
         return ""
 
     def right(self, model: Masked, asked: Sequence[Cloze], tuned: Any = None) -> Any:
@@ -83,7 +83,7 @@ class Guessing(OnSamples):
         return np.array([a == g for c, t in zip(asked, told, strict=True) for a, g in zip(c.answers, t, strict=True)])
 
     def compare(self, model: Masked, sample: Sample) -> float:
-        """Return how much the output of a sample helps; NaN where nothing can be masked."""
+        """Return how much the output of a sample helps to predict masked tokens; NaN if no token can be masked."""
         raise NotImplementedError
 
     def values(self, batch: Batch, found: Usable) -> list[float]:

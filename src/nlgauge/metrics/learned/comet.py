@@ -23,7 +23,7 @@ def _model(name: str) -> Any:
     try:
         path = name if name.endswith(".ckpt") else comet.download_model(name)
         return comet.load_from_checkpoint(str(Path(path).expanduser()))
-    except Exception as error:  # the package raises whatever its downloader does
+    except Exception as error:  # the package raises the errors of its downloader
         raise NlgaugeError(f"comet: model='{name}': {type(error).__name__}: {str(error)[:160]}") from None
 
 

@@ -48,7 +48,7 @@ class LmContrast(OnSamples):
 
     def check(self) -> None:
         if not 0 <= self.gamma <= 1:
-            raise NlgaugeError(f"lm-contrast: gamma={self.gamma}; between 0 and 1.")
+            raise NlgaugeError(f"lm-contrast: gamma must be between 0 and 1; got {self.gamma}.")
 
     def own_facts(self, facts: Facts) -> Facts:
         return needing(facts, DIRECTIONS[self.direction])

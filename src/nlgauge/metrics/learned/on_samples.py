@@ -15,7 +15,7 @@ class OnSamples(Metric):
     undefined = UNDEFINED  # the reason where the value of a sample is NaN
 
     def values(self, batch: Batch, found: Usable) -> Sequence[float]:
-        """Return one value for each of `found.samples`; NaN where there is none."""
+        """Return one value for each of `found.samples`; NaN if it has no value."""
         raise NotImplementedError
 
     def score(self, batch: Batch) -> Scores:

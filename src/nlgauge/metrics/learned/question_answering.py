@@ -34,7 +34,7 @@ class QuestionAnswering(OnSamples):
         return results if self.entities == CAPITALS else results | {"entities": self.entities}
 
     def one(self, model: Answering, sample: Sample) -> float:
-        """Return the score of one sample; NaN where there is no question to ask."""
+        """Return the score of one sample; NaN if no question can be asked."""
         raise NotImplementedError
 
     def too_long(self, sample: Sample) -> bool:
@@ -103,7 +103,7 @@ class Qags(QuestionAnswering):
 
     def check(self) -> None:
         if self.beams < 1 or self.most < 1:
-            raise NlgaugeError(f"qags: beams={self.beams}, most={self.most}; at least 1.")
+            raise NlgaugeError(f"qags: beams and most must be at least 1; got {self.beams} and {self.most}.")
         if "{answer}" not in self.prompt:
             raise NlgaugeError("qags: prompt must have {answer} in it, and may have {before} and {after}.")
 

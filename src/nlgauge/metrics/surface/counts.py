@@ -71,7 +71,7 @@ class Counting(Metric):
 
 
 def defined(words: Array, formula: partial[Array]) -> Scores:
-    """Return the formula's values; NaN with a reason where there are no words."""
+    """Return the formula's values; NaN with a reason for outputs without words."""
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.where(words > 0, formula(), np.nan)
     return Scores(values, {int(i): NO_WORDS for i in np.flatnonzero(words == 0)})

@@ -58,7 +58,7 @@ def isotonic_map(score: ArrayLike, passed: ArrayLike) -> Map:
     """
     x, z = checked(score, passed)
     if not len(x):
-        raise DataError("a map needs rows with a score and a verdict; found none")
+        raise DataError("a calibration map needs rows with a score and a verdict; found none")
     values, code = np.unique(x, return_inverse=True)
     rows = np.bincount(code.reshape(-1)).astype(np.float64)
     good = np.bincount(code.reshape(-1), weights=z)

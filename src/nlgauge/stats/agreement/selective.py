@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.types import Array, Ints
 
-# The sequence starts where this many errors would still be allowed. More errors cost more labels and save a good judge
-# from one unlucky label. The number depends on nothing but the number of labels: a first test of 4 (12) times the
-# smallest possible size, chosen by the share decided in simulations.
+# The sequence starts at a size that still allows this many errors. A higher number costs more labels, but prevents one
+# unlucky label from rejecting a good judge. It depends only on the number of labels: the first test has 4 (12) times
+# the smallest possible size, which was chosen by the share of decided outputs in simulations.
 TOLERATED = ((12.0, 2), (4.0, 1), (0.0, 0))
-# Fractions of the largest bet against "the error rate is above the limit", and what is staked on each.
+# Fractions of the largest bet against "the error rate is above the limit", and the stake on each.
 BETS = np.array([0.98, 0.8, 0.6, 0.45, 0.3, 0.2, 0.12, 0.07, 0.03])
 STAKES = np.array([0.4, *[0.075] * 8])
 BETTING_FROM = (

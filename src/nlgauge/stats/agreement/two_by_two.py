@@ -16,8 +16,8 @@ from nlgauge.errors import DataError
 from nlgauge.stats.agreement.proportion import Ends, Kind, clustering, melded_interval, proportion_interval
 from nlgauge.types import Array, Ints
 
-# Rows that an interval of a share needs. Coverage is at least .93 from 2 rows on (exact), but with fewer than 5 the
-# interval of a share of one half is wider than .8 and decides nothing.
+# Minimum number of rows for the interval of a proportion. Coverage is at least .93 from 2 rows on (exact), but with
+# fewer than 5 rows the interval of a proportion of one half is wider than .8 and thus useless.
 FEWEST = 5
 CLUSTERS = 10  # clusters needed to generalize to others
 

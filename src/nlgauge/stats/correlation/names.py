@@ -7,7 +7,7 @@ from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS, Coefficient
 from nlgauge.stats.correlation.groups import GROUPINGS
 
-# Names with different meanings in different papers: rejected, with what they may mean here.
+# Names with different meanings in different papers. They are rejected with a list of possible meanings.
 AMBIGUOUS = {
     "summary": "'input'",
     "segment": "'input' (grouped by segment) or 'global' (no grouping)",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nlgauge.stats.correlation.evaluate_groups import Slots
     from nlgauge.stats.resampling.draws import Times
 
-ONE_METRIC = np.array([0.0, 1.0, 0.0, 1.0])  # its scores as they are
+ONE_METRIC = np.array([0.0, 1.0, 0.0, 1.0])  # its scores are unchanged
 
 
 class ResampledGroups(NamedTuple):

@@ -72,7 +72,7 @@ def swapped_means(x: Array, valid: Mask, systems: int, scales: Array, draws: Dra
     own, raw = (values.reshape(2, systems, -1).sum(axis=2)[:, :, None] for values in (v, x))
     raw_size = largest(x.reshape(2, systems, -1), axis=2)[:, :, None]
     size = raw_size * unit[:, :, None]
-    # only differences matter: nothing is added where all systems are swapped alike
+    # only differences matter: nothing is added if all systems are swapped in the same way
     more = np.where(used[:, None], part - part[used.argmax()], 0.0)
     apart = (more != 0).any(axis=0)
     away, reach = float((offset * unit)[0, 0] - (offset * unit)[1, 0]), float(np.abs(offset * unit).sum())

@@ -51,7 +51,8 @@ def _snap_rows(x: Array, size: Array) -> Array:
     row = np.arange(len(x))[:, None]
     ordered, near = x[row, order], NEAR * size[row, order]
     with np.errstate(invalid="ignore", over="ignore"):
-        # what is left of a sum may reach beyond its neighbors: two values are linked if one of them reaches the other
+        # the rounding error of a sum may exceed the distance to its neighbors: two values are linked if one is within
+        # the error of the other
         up = np.maximum.accumulate(ordered + near, axis=1)
         down = np.fmin.accumulate((ordered - near)[:, ::-1], axis=1)[:, ::-1]
         close = (up[:, :-1] >= ordered[:, 1:]) | (down[:, 1:] <= ordered[:, :-1])

@@ -140,7 +140,7 @@ def _together(tables: Sequence[Ints], ratings: Ints | None = None) -> Ints | Non
     results: dict[tuple[bytes, int], dict[bytes, Ints]] = {}
     for table in tables:
         if not table.size or table.max() == table.min():
-            continue  # a constant tells nothing
+            continue  # a constant carries no information
         available = 0 if ratings is None else int((table * ratings).sum())
         content = hashlib.sha256(np.ascontiguousarray(table).data).digest()
         results.setdefault((np.sort(table, axis=None).tobytes(), available), {})[content] = table

@@ -233,7 +233,8 @@ def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Measur
     for d in range(masks.draws + 1):
         strip, lane = divmod(d, masks.rows.shape[2])
         swap = (masks.rows[strip, masks.row, lane] ^ masks.cols[strip, masks.col, lane]).astype(bool)
-        # where all is swapped, or nothing, the scores themselves: standardized ones have lost what is small
+        # if all scores or none are swapped, use the scores themselves, because standardized scores have lost small
+        # differences
         one, two = (x1, x2) if (swap == swap[0])[valid].all() else (v1, v2)
         mixed = np.stack([np.where(swap, two, one).reshape(shape), np.where(swap, one, two).reshape(shape)])
         value = evaluate(mixed, human, want.slow_measures).value

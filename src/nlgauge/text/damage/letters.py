@@ -71,7 +71,7 @@ def upper(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) 
     return _recase(words, amount, rng, str.upper)
 
 
-# Signs that are part of what is said ("5%", "#1", "and/or") and apostrophes ("it's", "'s") stay.
+# Symbols that carry meaning ("5%", "#1", "and/or") and apostrophes ("it's", "'s") are kept.
 _MEANT = set("%#@&*/\\-_‰'’")
 
 

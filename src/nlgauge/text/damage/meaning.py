@@ -74,7 +74,7 @@ def number(words: list[str], amount: float, rng: Generator, pool: Sequence[str])
     places = [i for i, word in enumerate(words) if re.search("[0-9]", word) or _COUNTED.search(word)]
     chosen = {places[p] for p in choose(len(places), amount, rng)}
     new = list(words)
-    for i in places:  # also those that stay, so that a larger amount changes a number in the same way
+    for i in places:  # also for numbers that are kept, so that a larger amount changes a number in the same way
         changed = _other_count(_other_number(words[i], rng), rng)
         new[i] = changed if i in chosen else words[i]
     return compare(words, new)

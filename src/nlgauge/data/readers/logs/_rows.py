@@ -36,7 +36,7 @@ def read_rows(path: Path, encoding: str | None = None) -> list[Record]:
 
 
 def first_of(peek: Peek) -> dict[str, Any]:
-    """Return the first row of a file, that of its first page included; {} where there is none."""
+    """Return the first row of a file or of its first page; {} if there is none."""
     first = first_row(peek)
     rows = next(filter(None, _lists(first)), [first])
     return rows[0] if isinstance(rows[0], dict) else {}
@@ -65,7 +65,7 @@ def pick(values: Mapping[str, Any], *names: str) -> Any:
 
 
 def below(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return what stands under a name, whether the row is flat or nested.
+    """Return the value under a name in a flat or nested row.
 
     >>> below({"scores.a": 1, "scores.b": 2}, "scores"), below({"scores": {"a": 1}}, "scores")
     ({'a': 1, 'b': 2}, {'a': 1})
@@ -77,7 +77,7 @@ def below(values: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def object_in(value: Any) -> Any:
-    """Return the object or list that a CSV cell holds, as JSON or as Python wrote it; other values as they are.
+    """Parse a CSV cell with an object or list in JSON or Python notation; return other values unchanged.
 
     >>> object_in('{"a": 1}'), object_in("{'a': None}"), object_in("plain"), object_in("{not this")
     ({'a': 1}, {'a': None}, 'plain', '{not this')

@@ -16,7 +16,7 @@ from nlgauge.data.records import Record, parse_json, read_object, read_records
 from nlgauge.registry import register
 
 STATS, STATE, SPEC = "per_instance_stats.json", "scenario_state.json", "run_spec.json"
-# What a run took, not how good its outputs are.
+# Resources that a run used; these are not scores of its outputs.
 TELEMETRY = re.compile(r"^(num_|inference_|training_|prompt_|batch_size|finish_reason|max_prob|logprob|estimated_)")
 
 

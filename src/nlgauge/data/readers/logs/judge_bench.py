@@ -14,7 +14,7 @@ from nlgauge.data.tables.words import worth_of
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
-# Texts in which a part is judged repeat the whole before it; texts of one prompt have it before the response.
+# Texts with a judged part first repeat the complete output; texts of one prompt have the prompt before the response.
 STEP = re.compile(r"\n\s*(?:JUDGE|STEP TO JUDGE|JUDGE THIS STEP)\s*:\s*(?P<part>.+?)\s*$", re.S)
 RESPONSE = re.compile(r"\n[#* ]*(?:MODEL |GENERATED |SYSTEM |BOT )?RESPONSE[#*: ]*\n?")
 OUTPUTS = ("response", "output", "answer", "completion", "summary", "translation", "hypothesis")

@@ -47,7 +47,7 @@ TOOL_TABLES = {
 
 
 def declare_tool(declared: Declared, columns: Sequence[str]) -> Declared:
-    """Add the roles of a tool's columns to what the user declares of a table; the user's words come first."""
+    """Add the roles of a tool's columns to the user's declarations, which take precedence."""
     tool = tool_of(columns)
     if tool not in TOOL_TABLES:
         return declared

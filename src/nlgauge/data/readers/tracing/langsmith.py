@@ -13,7 +13,7 @@ from nlgauge.data.readers.logs._rows import below, dig, first_of, pick, read_row
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
-# "app" is the annotation page of LangSmith; "api" is whatever a program sent.
+# "app" is the annotation page of LangSmith; "api" is feedback sent by a program.
 SOURCES = {"app": HUMAN, "model": MODEL, "auto_eval": CODE, "api": UNKNOWN}
 
 
@@ -70,7 +70,7 @@ class LangSmith(LogReader):
 
 
 def _system(values: Mapping[str, Any]) -> str:
-    """Return the experiment (session) of a run; what was run has no name of its own."""
+    """Return the experiment (session) of a run, because the evaluated system has no name."""
     return str(pick(values, "session_name", "session_id") or "system")
 
 

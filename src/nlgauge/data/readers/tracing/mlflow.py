@@ -102,7 +102,9 @@ def _expected(assessment: Record) -> list[str]:
 
 
 def _judge(log: Log, row: int, assessments: list[Record]) -> None:
-    """Add feedback. What its own kind of source replaced is not read; what an annotator overruled stays the judge's."""
+    """Add feedback.
+
+    Feedback is skipped if the same kind of source replaced it. Judge feedback is kept if an annotator overruled it."""
     replaced = {str(a.values.get("overrides")): a for a in assessments if a.values.get("overrides")}
     for assessment in assessments:
         feedback = assessment.maybe("feedback", dict)

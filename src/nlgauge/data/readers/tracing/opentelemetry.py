@@ -76,7 +76,7 @@ class OpenTelemetry(LogReader):
 
 
 def _id(item: Mapping[str, Any]) -> str:
-    """Return the id of a span, which the SDK writes with 0x; empty where it is all zeros."""
+    """Return the ID of a span, which the SDK writes with 0x; empty if it consists of zeros."""
     found = str(item.get("span_id") or "").removeprefix("0x")
     return found if found.strip("0") else ""
 

@@ -13,7 +13,7 @@ from nlgauge.data.readers.logs._rows import first_of, pick, read_rows
 from nlgauge.data.records import Record
 from nlgauge.registry import register
 
-SOURCES = {"ui": HUMAN, "online_scoring": MODEL, "sdk": UNKNOWN}  # "sdk" is whatever a program sent
+SOURCES = {"ui": HUMAN, "online_scoring": MODEL, "sdk": UNKNOWN}  # "sdk" is feedback sent by a program
 INPUTS, EXPECTED = ("input", "question", "user_input", "prompt", "query"), ("expected_output", "reference", "expected")
 
 
