@@ -173,7 +173,7 @@ def test_scores_of_the_metric_are_those_of_the_head(minilm: Encoder) -> None:
 
 
 def test_bad_input_is_one_clear_line(trained: Path, tmp_path: Path) -> None:
-    with pytest.raises(NlgaugeError, match="kind must be 'D' .* got 'X'"):
+    with pytest.raises(NlgaugeError, match=r"kind must be 'D' .* got 'X'"):
         AlignerPlan(kind="X")
     with pytest.raises(NlgaugeError, match=r"smooth must be at least 0 and less than 0\.5; got 0\.5"):
         AlignerPlan(smooth=0.5)

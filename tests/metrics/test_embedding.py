@@ -143,7 +143,7 @@ def test_token_scores_can_be_had() -> None:
         ("ctc(formula='best')", "formula must be paper or chosen"),
         ("bertscore(of='q')", "of must be f, p or r"),
         ("bertscore(references='first')", "references must be max or mean"),
-        ("bertscore(rescale=1)", "rescale must be a number .* got 1"),
+        ("bertscore(rescale=1)", r"rescale must be a number .* got 1"),
         ("rouge-we(n=0)", "n must be at least 1. Got 0"),
         ("sms(of='x')", "of must be sms, s\\+wms or wms"),
         ("align-expr(expr='mean(y>q)')", "is not an alignment"),
