@@ -18,7 +18,7 @@ HUMAN_PREFIX = "H:"  # the paper marks human aspects among the metrics in this w
 
 @dataclass(frozen=True)
 class Sides:
-    """Human aspects and metrics of one data set on one grid, higher always being better."""
+    """Human aspects and metrics of one data set on one grid; higher is always better."""
 
     panel: Panel
     humans: dict[str, Array]

@@ -1,4 +1,4 @@
-"""Scores and ratings as plain arrays, made into a Dataset."""
+"""Conversion of plain arrays of scores and ratings into a Dataset."""
 
 from __future__ import annotations
 

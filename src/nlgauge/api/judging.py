@@ -317,7 +317,7 @@ def judge(
 
 
 def _check_rubric(judge: object, mode: str, prompts: Path | None, probe: int) -> None:
-    """Refuse what a rubric does not go with."""
+    """Raise an error for options that cannot be combined with a rubric."""
     if not isinstance(judge, str):
         raise NlgaugeError("judge: a Judge object has its own mode; name the task as a text to judge a rubric.")
     if mode not in ("", *RUBRIC_MODES) or prompts is not None or probe:
@@ -328,7 +328,7 @@ def _check_rubric(judge: object, mode: str, prompts: Path | None, probe: int) ->
 
 
 def _unfinished(done: JudgedData, judges: int, out: str | Path | None, repeat: Callable[[str], str]) -> str:
-    """Why a part of the outputs has no score, and how to get the rest."""
+    """Return why some outputs have no score, and how to score the rest."""
     if not done.stopped and not done.failures:
         return ""
     several = f" on {judges} aspects" if judges > 1 else ""
@@ -340,7 +340,7 @@ def _unfinished(done: JudgedData, judges: int, out: str | Path | None, repeat: C
 
 
 def _repeat(reparse: bool, command: Sequence[str]) -> Callable[[str], str]:
-    """How to get the rest; what is only read again must be asked for first."""
+    """Return a function that explains how to score the rest; with `reparse`, replies must be requested first."""
     if reparse:
         return lambda words: f"Without {option('reparse')} the missing replies are asked for."
     again = f": {shlex.join(['nlgauge', *command])}" if command else "."
@@ -361,7 +361,7 @@ def answers_about(data: Dataset, metrics: Sequence[str]) -> list[str]:
 
 
 def _one_each(folder: Path, task: str, aspects: list[str] | None, settings: dict[str, Any]) -> list[Judge]:
-    """A judge for each prompt of a folder, called by its file."""
+    """Return one judge for each prompt of a folder, named after its file."""
     folder = Path(folder)
     files = sorted(p for p in folder.glob("*") if p.suffix in (".txt", ".md", ".yaml", ".yml"))
     tasks = [p for p in files if p.suffix in (".yaml", ".yml")]
@@ -381,7 +381,7 @@ def _one_each(folder: Path, task: str, aspects: list[str] | None, settings: dict
 
 
 def _best(data: Dataset, tried: list[str]) -> tuple[list[Table], list[str]]:
-    """Which of the prompts is best on the tuning part, with an interval that pays for the choice; and remarks."""
+    """Rank the prompts on the tuning set, with intervals corrected for selection, and return tables and remarks."""
     if not tried:
         return [], []
     try:
@@ -396,7 +396,7 @@ def _best(data: Dataset, tried: list[str]) -> tuple[list[Table], list[str]]:
 def _probed(
     data: Dataset, judges: list[Judge], sample: int, how: Asking | None, replies: Replies, say: Callable[[str], object]
 ) -> list[Table]:
-    """How much attack texts change the ratings of these judges; pairwise judges are left out."""
+    """Measure how much attack texts change the ratings of these judges; pairwise judges are excluded."""
     tables = []
     rating = [each for each in judges if each.decided().mode != "pairwise"]
     if len(rating) < len(judges):
@@ -421,7 +421,7 @@ def _probed(
 
 
 def _allowed(judges: list[Judge], allowed: str, confirm: Callable[[str], bool] | None) -> list[Judge]:
-    """With the endpoint that a task's file names, once the user has agreed to it: by an option or when asked."""
+    """Return the judges with the endpoint that a task file names, if the user allows it by an option or when asked."""
     told, task = judges[0].file_endpoint(), judges[0].task
     if allowed and allowed.rstrip("/") != told:
         what = f"names {told}" if told else "names no endpoint, or you named one"

@@ -74,13 +74,13 @@ def _csv(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:
 
 
 def _label_studio(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:
-    """A list of tasks; what `data` holds comes back in the export."""
+    """Return a list of tasks; the fields in `data` are returned in the export."""
     found = [{"data": {c: row[c] for c in (*KEY, *named, *DESIGN)}} for row in tasks.iter_rows(named=True)]
     return json.dumps(found, ensure_ascii=False, indent=1)
 
 
 def _argilla(tasks: pl.DataFrame, named: list[str], asked: list[str]) -> str:
-    """A list of records as `Dataset.records.from_json` reads them."""
+    """Return a list of records in the format of `Dataset.records.from_json`."""
     found = [
         {
             "id": f"{row['system']}: {row['input']}",

@@ -18,7 +18,7 @@ STUDIES, LABELS = "plan", "labels-needed"  # the analyses behind the verb
 
 
 def with_options_of(*names: str) -> Callable[[Callable[..., Table]], Callable[..., Table]]:
-    """Decorate a function of data with the options of analyses and their descriptions."""
+    """Add the options of analyses and their descriptions to a function of data, as a decorator."""
 
     def decorate(function: Callable[..., Table]) -> Callable[..., Table]:
         analyses = [question(name) for name in names]

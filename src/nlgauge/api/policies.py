@@ -1,4 +1,4 @@
-"""A policy applied: what goes to humans, the judge's decisions as a column, and the limits that a gate checks."""
+"""Application of a policy: outputs for human review, the judge's decisions as a column, and limits for a gate."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Paths = str | Path | Sequence[str | Path] | None
 
 
 class FileOptions(TypedDict, total=False):
-    """How the file is read.
+    """Options for reading the file.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class FileOptions(TypedDict, total=False):
 
 
 class ChoiceOptions(FileOptions, total=False):
-    """What of the data is used, and how.
+    """Options that select parts of the data, and how they are used.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def dataset(data: Any, columns: str | Mapping[str, Any] | None = None, labels: A
 
 
 def _holds_numbers(values: Any) -> bool:
-    """Whether these are the ratings of outputs rather than names of aspects."""
+    """Return whether the values are ratings of outputs rather than names of aspects."""
     if values is None or isinstance(values, str):
         return False
     return not (isinstance(values, Sequence) and all(isinstance(each, str) for each in values))
@@ -198,7 +198,7 @@ def analyze(name: str, data: Any, aspect: Names = None, metrics: Names = None, *
 def _session(
     run: Analysis, data: Any, aspect: Names, metrics: Names, options: Mapping[str, Any]
 ) -> tuple[Session, dict[str, Any]]:
-    """The Session that the options choose, and the options of the analysis itself."""
+    """Return the Session that the options select, and the remaining options of the analysis."""
     own = {p.name for p in run.parameters} - {"seed", "progress"}
     choice: Any = {
         name: value for name, value in options.items() if name in (*CHOICE, *COLUMN_OPTIONS) and name not in own
@@ -208,7 +208,7 @@ def _session(
 
 
 def _of_panel(run: Analysis, name: str, panel: Panel, metrics: Names, options: dict[str, Any]) -> Table:
-    """An analysis of this very panel; one of a whole data set is run on that of the panel."""
+    """Run an analysis on a panel; an analysis of a data set is run on the data of the panel."""
     if run.takes == "panel" and metrics is None:
         check_options(run, options)
         return run(panel, **options)
@@ -230,7 +230,7 @@ def with_companions(
     address: str | None = None,
     **options: Any,
 ) -> CommandOutput:
-    """Ask an analysis and those that belong to it; what means nothing on these data is left out with its reason."""
+    """Run an analysis and its companions; companions that do not apply to these data are omitted with the reason."""
     run: Analysis = registry.get("analysis", name, allow_code=True)
     if run.of_files is not None and (table := run.of_files(data)) is not None:
         return CommandOutput([table])
@@ -256,7 +256,7 @@ def with_companions(
 
 
 def _companions(run: Analysis, given: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The analyses that belong to this one, with those of the given options that they have.
+    """Return the companion analyses of an analysis, with the given options that they have.
 
     One that sets an option of its own is not asked where that option is given: `estimate --part ranks` is one table.
     """

@@ -43,7 +43,7 @@ UNKEPT = "the scores of single outputs are not stored; {option} stores them"
 
 @dataclass(frozen=True, repr=False)
 class ScoredDataset(Dataset):
-    """A Dataset with the scores of metrics, and what was done to get them.
+    """A Dataset with the scores of metrics, and a table that describes how they were computed.
 
     Attributes
     ----------
@@ -252,7 +252,7 @@ def _suggested(metrics: Sequence[object]) -> str:
 
 
 def _lost(table: Table) -> str:
-    """Metrics without a single value, in a sentence; when no metric has any, that is no result, and an error."""
+    """Return a sentence on metrics without any value; raise an error if no metric has a value."""
     lost = [row["metric"] for row in table.rows if not row["scored"]]
     if len(lost) == len(table.rows):
         raise NlgaugeError(f"no output has a value: {'; '.join(table.notes[:3])}.")
@@ -262,7 +262,7 @@ def _lost(table: Table) -> str:
 def _batch_size(
     data: Any, batch: int | None, metrics: Any, engine: Engine, file: FileOptions, say: Callable[[str], object]
 ) -> int:
-    """Rows of a batch; 0: all at once."""
+    """Return the number of rows of a batch; 0 processes all rows at once."""
     path = Path(data) if isinstance(data, str | Path) else None
     if path is None:
         return 0
@@ -323,7 +323,7 @@ def _streamed(
 
 
 def _explained(data: Dataset, metrics: Any, system: str | None, input: str | None) -> AlignedOutput:
-    """The token scores of one output."""
+    """Return the token scores of one output."""
     specs = ["ctc"] if metrics is None else [metrics] if isinstance(metrics, str) else list(metrics)
     if len(specs) != 1:
         raise NlgaugeError(f"one metric can be explained at a time; got {len(specs)}.")
@@ -339,7 +339,7 @@ def _dataset(read: Dataset | TextLists) -> Dataset:
 
 
 def _read(data: Any, texts: Mapping[str, Any], file: FileOptions) -> Dataset | TextLists:
-    """The data: a table, text files with one text per line, or texts."""
+    """Read the data from a table, text files with one text per line, or texts."""
     given = {name: value for name, value in texts.items() if value is not None}
     if isinstance(data, str | Path) and (given or Path(data).suffix.lower() == ".txt"):
         return from_text_files(data, given)
@@ -381,7 +381,7 @@ def from_text_files(outputs: str | Path, texts: Mapping[str, Any]) -> TextLists:
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a text file; the end of the last one is not another line."""
+    """Return the lines of a text file; a newline at its end does not start another line."""
     lines = decode(path, read_bytes(path)).replace("\r\n", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 

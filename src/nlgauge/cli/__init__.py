@@ -1,4 +1,4 @@
-"""The command line, which is made in `_program`; a name is imported when it is first used.
+"""The command line, defined in `_program`; names are imported when they are first used.
 
 Every run of pytest imports this package with the plugin in it, whether a test uses that or not.
 """

@@ -1,4 +1,4 @@
-"""`nlgauge analyze NAME`: every analysis as a command, made from its own signature and docstring."""
+"""`nlgauge analyze NAME`: every analysis as a command, generated from its signature and docstring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command ends: one clear line, an exit code that `docs/exit_codes.md` explains, and never a lost result."""
+"""Exit of a command: one clear line and an exit code (`docs/exit_codes.md`), without loss of finished results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CODES = (
 
 
 class Stopped(SystemExit):
-    """Ctrl-C or a polite kill. A SystemExit, so that event loops, thread pools and typer let it through."""
+    """Interruption by Ctrl-C or a signal: a SystemExit, so that event loops, thread pools and typer propagate it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
@@ -49,7 +49,7 @@ def _signals() -> list[int]:
 
 
 def open_closed_streams() -> None:
-    """Lead standard streams that the caller closed to nowhere.
+    """Open standard streams that the caller closed, connected to the null device.
 
     Python has no object for them, and the next file that is opened would get their number: a store that is open as
     number 2 would be written over by the first error message.
@@ -80,7 +80,7 @@ def show_own_warnings() -> None:
 
 
 def catch_signals() -> None:
-    """From now on a signal ends the program as an error does. One that was ignored before (nohup) stays so."""
+    """Let signals end the program as an error does; signals that are ignored (nohup) stay ignored."""
     for number in _signals():
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
@@ -146,7 +146,7 @@ def _say(code: int, words: str) -> int:
 
 
 def _whole_words(text: str) -> str:
-    """One line in a log; on a terminal lines that break no word."""
+    """Return the text as one line in a log, or broken between words on a terminal."""
     if not sys.stderr.isatty():
         return text
     import shutil

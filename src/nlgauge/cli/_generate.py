@@ -63,7 +63,7 @@ FIGURE = Annotated[
 
 
 def _confirm() -> Callable[[str], bool] | None:
-    """How to ask the person at the terminal, if there is one."""
+    """Return the function that asks the user for confirmation; None if there is no terminal."""
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     return (lambda question: typer.confirm(question, err=True)) if asks else None
 
@@ -102,7 +102,7 @@ class Option:
 
     @property
     def parameter(self) -> inspect.Parameter:
-        """Return it as typer reads it; what was not typed is left to the default of the function."""
+        """Return the parameter for typer; options that are not given keep the default of the function."""
         required = self.default is inspect.Parameter.empty
         default = None if required or self.default is None else self.default
         shown = isinstance(default, int | float | str | tuple) and default not in ("", False, ())
@@ -126,7 +126,7 @@ class Option:
         return word if required else f"[{word}]"
 
     def flags(self) -> list[str]:
-        """Return how the option is typed; one that is on by default can be switched off."""
+        """Return the flags of the option; a Boolean that is true by default has a flag to switch it off."""
         flag = f"--{self.name.replace('_', '-')}"
         if self.type is bool:
             return [f"{flag}/--no-{flag[2:]}" if self.default is True else flag]
@@ -139,7 +139,7 @@ def written(default: Any) -> str:
 
 
 def reading_of(hint: Any) -> tuple[Any, Callable[[Any], Any], dict[str, Any]]:
-    """Return the type that typer checks, what makes the function's value of it, and what else typer must know."""
+    """Return the type that typer checks, the converter to the function's value, and further arguments for typer."""
     bounds: Bounds | None = None
     members = [member for member in union(hint) if member is not type(None)]
     for k, member in enumerate(members):
@@ -174,7 +174,7 @@ def union(hint: Any) -> tuple[Any, ...]:
 
 
 def checked(words: Sequence[Any]) -> Callable[[str], Any]:
-    """Return what refuses a value that is none of these words, in one line."""
+    """Return a converter that raises an error for a value that is not one of these words."""
     known = {str(word): word for word in words}
 
     def convert(value: str) -> Any:
@@ -186,7 +186,7 @@ def checked(words: Sequence[Any]) -> Callable[[str], Any]:
 
 
 def within(bounds: Bounds) -> Callable[[float], float]:
-    """Return what refuses a number outside the bounds, in one line."""
+    """Return a converter that raises an error for a number outside the bounds."""
 
     def convert(value: float) -> float:
         if (bounds.low is not None and value < bounds.low) or (bounds.high is not None and value > bounds.high):
@@ -202,7 +202,7 @@ def within(bounds: Bounds) -> Callable[[float], float]:
 
 
 def unchanged(value: Any) -> Any:
-    """Return the value as typer made it."""
+    """Return the value unchanged."""
     return value
 
 
@@ -247,7 +247,7 @@ def as_options(text: str, options: Mapping[str, Option], choices: Sequence[str] 
 
 
 def shared_options(fields: type, hidden: set[str]) -> list[Option]:
-    """Return the options that a TypedDict declares, without those that the function has itself."""
+    """Return the options that a TypedDict declares, without those that the function itself declares."""
     told = descriptions(FileOptions.__doc__ or "") | descriptions(fields.__doc__ or "")
     return [
         Option(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None), hint, told.get(name, ""), SHARED)
@@ -275,7 +275,7 @@ def help_of(function: Callable[..., Any]) -> str:
 
 
 class Command:
-    """A function as a command: which options it has, and what becomes of what was typed."""
+    """A function as a command: its options, and the conversion of the values from the command line."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function

@@ -1,4 +1,4 @@
-"""The command line: a table of verbs. Each is generated from a function, which is imported when the verb is called.
+"""Command line: a table of verbs. Each is generated from a function, which is imported when the verb is called.
 
 Installed packages add verbs through entry points of the group `nlgauge.verbs`, which name a function, or a
 module with a function of the verb's name.
@@ -218,7 +218,7 @@ def commands() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Entry point: the verb, then one line and an exit code for however it ended."""
+    """Run the command line: one verb, and an exit code, with one line if there is an error."""
     gc.set_threshold(GC_THRESHOLD)
     open_closed_streams()
     show_own_warnings()

@@ -1,4 +1,4 @@
-"""What a command prints: answers and tables on stdout; remarks and progress on stderr, so that stdout can be piped."""
+"""Output of a command: answers and tables on stdout; remarks and progress on stderr, so that stdout can be piped."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def console() -> Console:
 
 
 def _watched() -> int | None:
-    """Columns of the terminal at the end of a pipe, as in `nlgauge … | less`."""
+    """Return the width of the terminal at the end of a pipe, as in `nlgauge … | less`."""
     import stat
 
     try:
@@ -105,7 +105,7 @@ def print_answer(
 
 
 def check_format(format: str) -> None:
-    """Refuse an unknown format before anything is computed."""
+    """Raise an error for an unknown format before anything is computed."""
     if format not in ("table", *FORMATS):
         raise NlgaugeError(f"--format {format}: use table, {', '.join(FORMATS)}.")
 
@@ -137,7 +137,7 @@ def print_tables(
 
 
 def _write(tables: Sequence[Table], out: Path, figure: str | None, by: Sequence[str]) -> list[Path]:
-    """The tables, or with the suffix of a picture their figures."""
+    """Write the tables, or their figures if the suffix is that of an image, and return the paths."""
     suffix = out.suffix.lower().lstrip(".")
     if suffix in FIGURES:
         # Imported late: only tables written as pictures need the figures.
@@ -152,7 +152,7 @@ def _write(tables: Sequence[Table], out: Path, figure: str | None, by: Sequence[
 
 
 def together(tables: Sequence[Table], form: str, by: Sequence[str] = ()) -> str:
-    """Several tables in one file: JSON keeps them apart, CSV is one long table; else groups (`by`) are one table."""
+    """Return several tables as text: JSON keeps them apart, CSV is one long table, others combine groups (`by`)."""
     if form == "json":
         return for_json(json.dumps({"tables": [t.to_dict() for t in tables]}, ensure_ascii=False, indent=1)) + "\n"
     if form == "csv":
@@ -161,7 +161,7 @@ def together(tables: Sequence[Table], form: str, by: Sequence[str] = ()) -> str:
 
 
 def _grouped(tables: Sequence[Table], by: Sequence[str]) -> list[Table]:
-    """One table of each kind, where there are groups."""
+    """Return one table of each kind if the data are grouped."""
     if not by:
         return list(tables)
     kinds = dict.fromkeys(table.kind for table in tables)
@@ -169,7 +169,7 @@ def _grouped(tables: Sequence[Table], by: Sequence[str]) -> list[Table]:
 
 
 class _Bars:
-    """Progress bars on stderr where a person looks: one for a report and one for each thread at work; none in a log."""
+    """Progress bars on stderr, one for a report and one per active thread; none if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self.live: Any = None

@@ -1,4 +1,4 @@
-"""Values as they are typed: lists, numbers, mappings, and files that hold them (@file.json)."""
+"""Parsing of command-line values: lists, numbers, mappings, and files that contain them (@file.json)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server for coding agents: four verbs as tools of the Model Context Protocol, over standard input and output.
+"""Server of the Model Context Protocol for coding agents: four verbs as tools, over standard input and output.
 
     {"mcpServers": {"nlgauge": {"command": "python", "args": ["-m", "nlgauge.mcp"]}}}
 
@@ -49,7 +49,7 @@ class Refused(Exception):
 
 
 class ToolServer:
-    """Reads requests line by line and answers each; calls run side by side."""
+    """Server that reads requests line by line and answers them; calls run concurrently."""
 
     def __init__(self, requests: TextIO, answers: TextIO) -> None:
         self.requests, self.answers = requests, answers
@@ -222,7 +222,7 @@ def _function(name: str) -> Any:
 
 
 def main() -> None:
-    """Serve until standard input ends."""
+    """Serve requests until standard input ends."""
     for stream in (sys.stdin, sys.stdout):
         stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     ToolServer(sys.stdin, sys.stdout).serve()

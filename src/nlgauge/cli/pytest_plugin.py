@@ -1,4 +1,4 @@
-"""A plugin of pytest, loaded automatically: tests that a judge agrees with human labels.
+"""pytest plugin, loaded automatically: tests that a judge agrees with human labels.
 
     @pytest.mark.judge_gate("answers.csv", "kappa=.6,tnr=.8", metrics="judge")
     def test_recorded_verdicts(): ...
@@ -57,7 +57,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 @pytest.fixture
 def judge_gate(request: pytest.FixtureRequest) -> JudgeGate:
-    """Compares a judge's verdicts, or those of a function, with human labels; see `nlgauge.gate`."""
+    """Compare the verdicts of a judge, or of a function, with human labels; see `nlgauge.gate`."""
     return JudgeGate(request.config, request.path.parent)
 
 
@@ -141,7 +141,7 @@ def judged(data: Any, judge: Callable[[dict[str, Any]], Any]) -> tuple[Dataset, 
 
 
 def _own_names(data: Any, found: Dataset) -> dict[str, str]:
-    """Columns of a file that have another name in the samples."""
+    """Return the columns of a file whose names differ in the samples."""
     if not isinstance(data, str | Path):
         return {}
     # Imported late: every run of pytest imports this module, and few use the gate.

@@ -199,7 +199,7 @@ def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[s
 
 
 def upside_down(panel: Panel, rows: list[Row]) -> list[str]:
-    """Name the metrics whose agreement is negative under every measure: their direction may be wrong."""
+    """Return the metrics whose agreement is negative under every measure: their direction may be wrong."""
     negative = [m for m in panel.metrics if all(r["value"] < -0.1 for r in rows if r["metric"] == m)]
     notes = []
     for names, direction in (

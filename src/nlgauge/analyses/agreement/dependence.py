@@ -87,7 +87,7 @@ def adjacent_systems_hint(panel: Panel) -> str:
 
 
 def mean_errors(metrics: Array, human: Array) -> Array:
-    """Residuals of the regression of mean scores on mean ratings, metrics × systems, scaled to unit variance."""
+    """Return the residuals of the regression of mean scores on mean ratings, metrics × systems, with unit variance."""
     rating = _means(human, axis=1)[:, 0]
     rows = []
     for scores in metrics:

@@ -93,7 +93,7 @@ def distributions(
 
 
 def _coded(panel: Panel, cube: Array) -> tuple[Array, dict[str, Array], int]:
-    """Ratings and judges as codes of ordered values, and how many values there are."""
+    """Return ratings and judge scores as codes of ordered values, and the number of values."""
     if panel.scale.unordered:
         return cube, {name: v.reshape(-1) for name, v in panel.metrics.items()}, len(panel.scale.names)
     levels = np.unique(cube[np.isfinite(cube)])
@@ -141,7 +141,7 @@ def _row(panel: Panel, name: str, measure: str, group: str | None, values: tuple
 
 
 def _parsed(groups: Mapping[str, Sequence[str]] | str) -> dict[str, list[str]]:
-    """Groups from `experts=ann+bob,crowd=w1+w2`."""
+    """Parse groups of annotators, as in `experts=ann+bob,crowd=w1+w2`."""
     if isinstance(groups, str):
         pairs = [part.partition("=") for part in groups.split(",") if part.strip()]
         if not all(sign for _, sign, _ in pairs):
@@ -157,7 +157,7 @@ def _group_rows(
     values: int,
     asked: tuple[Mapping[str, Sequence[str]], float],
 ) -> Iterator[Row]:
-    """Agreement of each judge with single annotators of a group, and its difference from that with all others."""
+    """Compare the agreement of each judge with the annotators of a group to that with all other annotators."""
     groups, level = asked
     cube = panel.raters[panel.aspect]
     rated = np.asarray(np.isfinite(cube).any(axis=(1, 2)))
@@ -190,7 +190,7 @@ def _difference(row: Row) -> str:
 
 
 def _answers(rows: Sequence[Row]) -> list[str]:
-    """Whether each judge is nearer to the annotators than one more annotator, and which group it sides with."""
+    """Summarize whether each judge is closer to the annotators than another annotator, and which group it favors."""
     lines = []
     for row in rows:
         if row["measure"] == "jensen_shannon" and np.isfinite(row["low"]):

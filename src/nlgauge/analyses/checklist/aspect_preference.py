@@ -1,4 +1,4 @@
-"""Aspect-level preference: does a metric order levels of quality as human ratings do? (Nimah et al. 2023)"""
+"""Aspect-level preference: agreement of the order of quality levels by a metric and by humans (Nimah et al. 2023)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""System-level preference: does a metric order two systems as human ratings do? (Nimah et al. 2023, Eq. 2-4)"""
+"""System-level preference: agreement on the order of two systems (Nimah et al. 2023, Eq. 2-4)."""
 
 from __future__ import annotations
 

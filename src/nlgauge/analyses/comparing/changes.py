@@ -228,7 +228,7 @@ def _verdict(row: Row, tested: int, alpha: float, fail_drop: float) -> tuple[str
 
 
 def _made_otherwise(runs: RunPair, metrics: Sequence[str]) -> list[str]:
-    """Name metrics and judges whose model, prompt, endpoint or settings differ between the runs."""
+    """Return notes that name metrics and judges whose model, prompt, endpoint or settings differ between the runs."""
     changed = {m: made_otherwise(*(found["signatures"].get(m) for found in (runs.old, runs.new))) for m in metrics}
     return [f"{metric} changed: {', '.join(what)}." for metric, what in changed.items() if what]
 

@@ -133,7 +133,7 @@ def attack_p(kind: str, original: Array, after: Array, inputs: Sequence[str]) ->
 
 
 def probe_sentences(rows: Sequence[Row]) -> list[str]:
-    """One line per judge: whether attacks raise its ratings, by how much, and which attack most."""
+    """Summarize for each judge whether attacks raise its ratings, by how much, and which attack is strongest."""
     lines = []
     for whole in (row for row in rows if row["attack"] == "all"):
         each = [row for row in rows if row["judge"] == whole["judge"] and row["attack"] != "all" and row["attacked"]]

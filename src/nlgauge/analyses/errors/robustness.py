@@ -217,7 +217,7 @@ def _adapted(progress: Progress | None) -> Any:
 
 
 def _values(scored: Scored, name: str, blocks: int) -> Array:
-    """Blocks × outputs: the originals first, then each kind and amount."""
+    """Return the scores as blocks × outputs: the originals first, then each kind and amount of perturbation."""
     order = scored.data.samples.select(KEY)
     column = order.join(scored.data.scores, on=KEY, how="left", maintain_order="left")[name]
     return column.cast(pl.Float64).fill_null(np.nan).to_numpy().reshape(blocks, -1)
@@ -226,7 +226,7 @@ def _values(scored: Scored, name: str, blocks: int) -> Array:
 def _rows(
     metric: Metric, aspect: str, values: Array, made: Versions, limits: tuple[float, float], draws: int, seed: int
 ) -> tuple[list[Row], list[str]]:
-    """Rows and remarks of one metric."""
+    """Return the rows and remarks of one metric."""
     original = values[0]
     known = original[np.isfinite(original)]
     sd = float(known.std(ddof=1)) if len(known) > 1 else np.nan
@@ -264,7 +264,7 @@ def _rows(
 def _moved(
     made: Versions, kind: str, original: Array, after: Array, sd: float, limit: float, draws: int, seed: int
 ) -> Row:
-    """How often and how far the scores fall (higher is better) from the originals to their versions of one kind."""
+    """Compute how often and how far the scores of perturbed versions fall below the originals (higher is better)."""
     texts = made.text[kind]
     applies, first = texts >= 0, _first(texts)
     change = np.where(applies, after - original, np.nan)

@@ -1,4 +1,4 @@
-"""Does the judge's error on labeled outputs carry over to other systems, languages or slices? An equivalence audit."""
+"""Equivalence audit: whether the judge's error on labeled outputs transfers to other systems, languages or slices."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def transport(
 
 
 def _ordered(rows: Rows) -> Rows:
-    """The same with the judges ordered by content: the folds of their regression do not depend on the file's order."""
+    """Return the rows with the judges ordered by content, so that the folds do not depend on the file's order."""
     held = rows.labeled
     off = rows.labels[held] - rows.labels[held].mean()
 
@@ -141,7 +141,7 @@ def _ordered(rows: Rows) -> Rows:
 
 
 def _part_names(choice: Choice, rows: Rows) -> np.ndarray:
-    """The part of each row: its system, or the values of the columns `by`."""
+    """Return the part of each row: its system, or the values of the columns `by`."""
     if not choice.by:
         return rows.system
     part: dict[tuple[Any, ...], str] = {}
@@ -166,7 +166,7 @@ def _reference(counts: dict[str, int], requested: str | None) -> str:
 
 
 def _row(rows: Rows, score: Array, masks: tuple[Mask, Mask], margin: float, level: float) -> Row:
-    """The audit of one part, and its mean by the labels of the reference where the judge's error transfers."""
+    """Return the audit of one part, and its mean by the labels of the reference if the judge's error transfers."""
     nothing = float("nan")
     base, own = rows.of(masks[0]), rows.of(masks[1])
     base_score, own_score = score[masks[0]], score[masks[1]]
@@ -199,7 +199,7 @@ def _row(rows: Rows, score: Array, masks: tuple[Mask, Mask], margin: float, leve
 
 
 def _more_than(share: float, count: int, n: int) -> bool:
-    """Whether the count is significantly more than this share of n (1%)."""
+    """Return whether the count is significantly more than this share of n (at 1%)."""
     from scipy.special import betainc
 
     return count > 0 and bool(betainc(count, n - count + 1, share) < 0.01)

@@ -75,7 +75,7 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
 
 
 def _of_classes(panel: Panel, name: str) -> Table:
-    """Outputs by the human class and the judge's; of sets of labels, by the whole set."""
+    """Cross-tabulate outputs by the human class and the judge's class; sets of labels are compared as whole sets."""
     names = panel.scale.names
     both = np.isfinite(panel.metrics[name]) & np.isfinite(panel.human)
     z, x = (values[both].astype(np.int64) for values in (panel.human, panel.metrics[name]))

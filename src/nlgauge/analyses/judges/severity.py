@@ -1,4 +1,4 @@
-"""How lenient and how consistent are annotators and judges, and does that differ between groups of outputs?"""
+"""Severity and consistency of annotators and judges, and differences between groups of outputs."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def severity(panel: Panel, *, group: str | None = None, level: float = 0.95) -> 
 
 
 def _raters_of(panel: Panel) -> _Raters:
-    """Annotators, and the metrics that rate on their scale."""
+    """Return the annotators, and the metrics that rate on their scale."""
     cube = ratings_of(panel, "severity", least=1)
     humans = cube.reshape(len(cube), -1)
     levels = np.unique(humans[np.isfinite(humans)])
@@ -136,7 +136,7 @@ def _raters_of(panel: Panel) -> _Raters:
 
 
 def _rows(panel: Panel, raters: _Raters, fit: RaterSeverities, level: float) -> list[Row]:
-    """One row per rater, the most lenient first."""
+    """Return one row per rater, the most lenient first."""
     errors = np.sqrt(np.diag(fit.covariance))
     rows = []
     for k in range(len(raters.names)):
@@ -158,7 +158,7 @@ def _rows(panel: Panel, raters: _Raters, fit: RaterSeverities, level: float) -> 
 
 
 def _group_rows(panel: Panel, raters: _Raters, group: str, level: float) -> list[Row]:
-    """One row per rater and group: its leniency there, minus that in the other outputs."""
+    """Return one row per rater and group: the leniency in the group minus that on the other outputs."""
     of = _groups(panel, group)
     rows: list[Row] = []
     for name in sorted({each for each in of if each is not None}):
@@ -181,7 +181,7 @@ def _group_rows(panel: Panel, raters: _Raters, group: str, level: float) -> list
 
 
 def _groups(panel: Panel, column: str) -> list[str | None]:
-    """The group of each output, in the order of the ratings."""
+    """Return the group of each output, in the order of the ratings."""
     columns = [] if panel.data is None else panel.data.samples.columns
     if panel.data is None or column not in columns:
         raise NameUnknown(f"{panel.name}: no column '{column}'.{did_you_mean(column, columns)}")
@@ -212,7 +212,7 @@ def _ends(value: float, error: float, degrees: int, level: float) -> tuple[float
 
 
 def _answers(rows: list[Row], group: str | None) -> list[str]:
-    """Which raters differ significantly from the mean of the annotators, or between groups."""
+    """Summarize which raters differ significantly from the mean of the annotators, or between groups."""
     clear = [row for row in rows if row["p_corrected"] < 0.05]
     if group is not None:
         where = [f"{row['metric']} on {row['group']} ({row['value']:+.2f})" for row in clear]

@@ -67,7 +67,7 @@ def output_parts(panel: Panel, what: str, human_pass_from: float | None, judge_p
 
 
 def _passes(values: Array, cut: float | None, lower: bool) -> Array | None:
-    """A judge's verdicts; None where it gave more than two values and nothing says which of them pass."""
+    """Return the verdicts of a judge; None if it has more than two values and no pass threshold."""
     there = np.isfinite(values)
     levels = np.unique(values[there])
     if cut is None and (len(levels) > 2 or (len(levels) == 1 and levels[0] not in (0.0, 1.0)) or not len(levels)):

@@ -190,7 +190,7 @@ def delegate(
 
 
 def _scored_columns(panel: Panel) -> tuple[dict[str, Array], NDArray[np.str_] | None]:
-    """Scores of all outputs of these systems, labeled or not, and the unit of each where units are clusters."""
+    """Return the scores of all outputs of these systems, labeled or not, and the cluster of each output."""
     panel.require_metrics()
     if panel.data is None:
         inputs = np.tile(np.arange(panel.n_inputs), panel.n_systems)
@@ -205,7 +205,7 @@ def _scored_columns(panel: Panel) -> tuple[dict[str, Array], NDArray[np.str_] | 
 
 
 def _signals(panel: Panel, columns: dict[str, Array]) -> list[Signal]:
-    """Each judge's score (the draws of one judge as their mean), and the mean of several judges."""
+    """Return each judge's score (the mean of its draws), and the mean of several judges."""
     groups: dict[str, list[str]] = {}
     for name in panel.names:
         draw = DRAW.match(name)
@@ -253,7 +253,7 @@ def _policy(
     request: RuleRequest,
     human_pass_from: float | None,
 ) -> Policy:
-    """The rules of both verdicts in one policy."""
+    """Return one policy with the rules of both verdicts."""
     above = rules["pass"].above if "pass" in rules and rules["pass"].holds else None
     below = -rules["fail"].above if "fail" in rules and rules["fail"].holds else None
     if len(rules) == 2:
@@ -285,7 +285,7 @@ def _rows(
     scored: ScoredOutputs,
     request: RuleRequest,
 ) -> list[Row]:
-    """One row per verdict and one of both: the share of all outputs that is decided, with what it rests on."""
+    """Return one row per verdict and one for both: the share of all outputs that is decided, and its basis."""
     decision = rule.decide(scored.value)
     total = len(labels.passed)
     shared = {"metric": rule.signal.name, "aspect": aspect, "n": len(decision), "labels": total, "limit": request.error}
@@ -320,13 +320,13 @@ def _rows(
 
 
 def _merit(rows: list[Row]) -> tuple[float, float]:
-    """Share that a signal decides; where that is the same, the one that takes fewer labels is better."""
+    """Return the sort key of a signal: the share that it decides, then the number of labels that it requires."""
     needed = [row["labels_needed"] for row in rows if np.isfinite(row.get("labels_needed", np.nan))]
     return rows[-1]["value"], -min(needed, default=np.inf)
 
 
 def _share(decided: Mask, units: list[str] | None, level: float) -> Row:
-    """Share of outputs with its interval."""
+    """Compute a share of outputs with its interval."""
     if not decided.any():
         return {"value": 0.0, "low": np.nan, "high": np.nan}
     figure = share_figures(cell_counts(decided, decided, units), clustered=units is not None, level=level)["judge_pass"]
@@ -334,7 +334,7 @@ def _share(decided: Mask, units: list[str] | None, level: float) -> Row:
 
 
 def _reason(labels: SignalLabels, side: str, rule: SelectiveRule, policy: Policy) -> str:
-    """Why the judge may not give this verdict alone."""
+    """Return the reason why the judge may not give this verdict alone."""
     if rule.holds:
         return "both rules cover the same scores, and this one fewer"
     independent = len(labels.passed) if labels.units is None else len(set(labels.units))
@@ -345,7 +345,7 @@ def _reason(labels: SignalLabels, side: str, rule: SelectiveRule, policy: Policy
 
 
 def _needed(labels: SignalLabels, side: str, request: RuleRequest) -> float:
-    """About how many labels a rule would take: at the threshold of the best error rate seen, shrunk towards 1/2."""
+    """Estimate the number of labels that a rule requires, at the lowest error rate, shrunk towards 1/2."""
     score, wrong = labels.side(side)
     order = np.argsort(-score, kind="stable")
     ends = np.append(np.diff(score[order]) != 0, True)

@@ -56,7 +56,7 @@ def _decided(row: Row, policy: Policy) -> str:
 
 
 def _missing(refused: Sequence[Row], policy: Policy, facts: Mapping[str, Any], some_decided: bool) -> str:
-    """What a rule would take: the smallest number of decided labels, and about how many labels at the rates seen."""
+    """Describe what a rule requires: the minimum number of decided labels, and the approximate number of labels."""
     none, one = (labels_without_error(policy.error, facts["delta"], k) for k in (0, 1))
     outlook: dict[str, list[str]] = {}
     for row in refused:

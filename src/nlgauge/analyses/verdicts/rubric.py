@@ -118,7 +118,7 @@ def rubric(
 
 
 def _points(parts: OutputParts) -> tuple[Array, bool]:
-    """Points of each part, 1 where no column holds them."""
+    """Return the points of each part, 1 if no column contains them."""
     column = next((c for c in parts.samples.columns if plain(c) in POINTS), None)
     if column is None:
         return np.ones(len(parts.human)), False
@@ -189,7 +189,7 @@ def correlation_interval(a: Array, b: Array, clusters: Ints, level: float = 0.95
 
 
 def _item_rows(panel: Panel, parts: OutputParts, judge: str, points: Array) -> list[Row]:
-    """Items by their share of all points on which human and judge differ."""
+    """Return the items, sorted by their share of all points on which human and judge differ."""
     both = np.isfinite(parts.human) & np.isfinite(parts.judges[judge])
     apart = np.where(both, (parts.human != parts.judges[judge]) * np.abs(points), 0.0)
     names = _item_key(parts)
@@ -208,7 +208,7 @@ def _item_rows(panel: Panel, parts: OutputParts, judge: str, points: Array) -> l
 
 
 def _grid(parts: OutputParts, points: Array) -> ItemScores | None:
-    """Outputs × items of the human verdicts, where outputs share the items; None where they do not."""
+    """Return the human verdicts as outputs × items; None if outputs do not share the items."""
     names = _item_key(parts)
     items = list(dict.fromkeys(names))
     if not 1 < len(items) <= 200 or len(names) < 0.8 * len(items) * parts.many:
@@ -223,7 +223,7 @@ def _grid(parts: OutputParts, points: Array) -> ItemScores | None:
 
 
 def _reliability(panel: Panel, grid: ItemScores) -> list[Row]:
-    """Alpha and omega of the human total, and of the fewest items whose total correlates at .95 with that of all."""
+    """Compute alpha and omega of the human total, and the fewest items whose total correlates at .95 with all."""
     scores = grid.human * grid.points
     n = int(np.isfinite(scores).all(axis=1).sum())
     found = {"cronbach_alpha": Figure(cronbach_alpha(scores), n=n), "omega": Figure(mcdonald_omega(scores), n=n)}

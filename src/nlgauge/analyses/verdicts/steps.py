@@ -150,7 +150,7 @@ def _of_outputs(parts: OutputParts, judge: str, level: float) -> dict[str, Figur
 
 
 def _of_whole(panel: Panel, parts: OutputParts, overall: str, judge: str | None, level: float) -> dict[str, Figure]:
-    """Whether the human verdict on the whole output is that of its parts, by the human or by the judge."""
+    """Return whether the human verdict on the whole output equals that of its parts, by the human or by the judge."""
     if panel.data is None or overall not in panel.humans:
         raise NeedsMissing(f"no aspect '{overall}'; there are {', '.join(panel.humans)}.", code="unknown_name")
     values = panel.humans[overall]
