@@ -1,7 +1,7 @@
 """Files of public repositories from which published sets are converted, with pinned commits and checksums.
 
-They stand in sets/origins.csv. Of a file that was seen, size and SHA-256 are known; of one that was not, only the name
-that git has for its content (the SHA-1 of its blob), which is checked instead.
+They are listed in sets/origins.csv. Size and SHA-256 of the content are known for most files. For the others, only
+the hash of the content in git (the SHA-1 of the blob) is known and checked.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ compiled = False
 
 
 class _Type:
-    """Stands for any C type; called, it gives the value as it is."""
+    """Placeholder for any C type; a call returns the value unchanged."""
 
     def __getitem__(self, item: Any) -> _Type:
         return self

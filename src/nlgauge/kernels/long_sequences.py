@@ -1,8 +1,8 @@
-"""Longest common subsequences and edit distances of pairs that have no others of their size next to them, or are too
-long for that.
+"""Longest common subsequences and edit distances of pairs that cannot be processed together with pairs of similar size.
 
-As in `sequences`, one pair after the other and one word of bits of the pattern after the other: what passes from a word
-to the next is kept for every token of the other text, so a text of 100,000 tokens needs no table of all its tokens.
+The algorithms are those of `sequences`, but the pairs and the words of bits of a pattern are processed one after the
+other. The carry from one word to the next is stored for every token of the other text, so a text of 100,000 tokens
+needs no table of all its tokens.
 """
 
 from __future__ import annotations

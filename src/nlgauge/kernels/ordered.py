@@ -1,6 +1,6 @@
-"""Sorting that carries something along, and what can be counted in sorted values, all in passes over memory in order.
+"""Sorting of values with an index, and counts on sorted values, all in sequential passes over memory.
 
-`order` has two rows: what is carried along, or sorted, and room to sort in.
+`order` has two rows: the index that is sorted, and a buffer for sorting.
 """
 
 from __future__ import annotations

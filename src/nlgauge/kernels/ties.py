@@ -1,7 +1,7 @@
 """Differences between the scores of one metric within groups, for tie calibration: counted, put into buckets, or
 collected.
 
-Points stand group after group, in order of the metric within the group; group g has start[g] … start[g + 1].
+Points are stored group by group, sorted by the metric within each group; group g has start[g] … start[g + 1].
 """
 
 from __future__ import annotations

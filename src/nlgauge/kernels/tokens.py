@@ -1,8 +1,8 @@
-"""From code points to token ids: split, look each token up in a hash table, number the new ones.
+"""Conversion of code points to token IDs: split texts, look up each token in a hash table, and number new tokens.
 
-A slot of the table has four words side by side, so that they come with one look into memory: the two halves of a key
-(0: free), the id, and nothing. Up to 16 ASCII characters are their own key, the last eight first; what is longer or in
-other scripts is hashed, and compared by its code points.
+A slot of the table has four adjacent words, so that one memory access reads them: the two halves of a key (0: free),
+the ID, and padding. Up to 16 ASCII characters are their own key, the last eight first. Longer tokens and those in other
+scripts are hashed and compared by their code points.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Names that papers and other packages use: configurations of metrics here, and what to use where there is none."""
+"""Names in papers and other packages: the corresponding metrics of NLGauge, and advice for metrics that are not
+included."""
 
 from __future__ import annotations
 
@@ -104,7 +105,7 @@ HINTS = {
 
 
 class PublishedName(NamedTuple):
-    """A published metric: the spec that it stands for ('' if there is none), and its text in the tables above."""
+    """A published metric: the corresponding spec ('' if there is none), and its text in the tables above."""
 
     spec: str
     text: str

@@ -54,7 +54,7 @@ class Row:
 
 
 class Likelihood(LoadedModel):
-    """A causal model by name or folder. `start` is what stands before a text: the model's own begin or end mark."""
+    """A causal model by name or folder. `start` is the token before a text: the model's own begin or end token."""
 
     kind = "causal"
 
@@ -161,9 +161,10 @@ class Likelihood(LoadedModel):
 
     @functools.cached_property
     def packs(self) -> bool:
-        """Whether the model takes several continuations in one row, each blind to the others: tried on a few tokens.
+        """Whether the model can process several continuations in one row with a mask, tested on a few tokens.
 
-        What they share is then not repeated for each of them. A sliding window would show only in longer texts.
+        Their common prefix is then not repeated. Models with a sliding window are excluded, because its effect would
+        only be visible in longer texts.
         """
         config = self.model.config
         if getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True):

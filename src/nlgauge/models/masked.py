@@ -17,7 +17,7 @@ TOKENS = 1024  # of a batch: logits over the vocabulary are the largest thing in
 
 @dataclass(frozen=True, slots=True)
 class Cloze:
-    """Ids with masks in them, special tokens included; the masked places, and what stood there."""
+    """Token IDs with masks, including special tokens; the masked positions and the original tokens."""
 
     ids: tuple[int, ...]
     places: tuple[int, ...]

@@ -1,8 +1,8 @@
-"""The durable score store: SQLite, keyed by a metric's signature and the texts it saw.
+"""The persistent score store: an SQLite database with the metric's signature and the texts as the key.
 
-A run that was killed goes on where it was, a repeated run costs nothing, several processes may write at once. Each
-chunk is one transaction: what was reported as done is kept. Each row carries a checksum: one whose bytes changed on the
-disk counts as missing, never as a value.
+An interrupted run continues where it stopped, a repeated run costs nothing, and several processes can write at the same
+time. Each chunk is one transaction, so finished work is never lost. Each row has a checksum; a row that was damaged on
+the disk counts as missing and is never used as a value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What kind of output is it, and which of its words stand in what it came from? Exact rules on words; no model."""
+"""Categories of outputs, and the words of an output that its source supports, by lexical rules without a model."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class OriginTexts:
 
 @dataclass(frozen=True)
 class OutputTexts:
-    """An output with what it came from."""
+    """An output with its sources and references."""
 
     input: str
     output: str

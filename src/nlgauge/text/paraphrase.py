@@ -1,4 +1,4 @@
-"""The same said differently, offline: other words, clauses in another order, asides left out."""
+"""Offline paraphrases: synonyms, reordered clauses, and removed parentheses."""
 
 from __future__ import annotations
 

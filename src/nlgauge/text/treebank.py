@@ -1,4 +1,4 @@
-"""Tokens as two Java programs make them: Stanford's PTBTokenizer 3.4.1, which pycocoevalcap calls, and METEOR 1.5.
+"""Tokenization as in two Java programs: Stanford's PTBTokenizer 3.4.1, which pycocoevalcap calls, and METEOR 1.5.
 
 `tokenize`: tokens in the manner of the Penn Treebank.
 

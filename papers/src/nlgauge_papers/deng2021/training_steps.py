@@ -30,7 +30,7 @@ SERVES = {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The head that a training saved after so many steps; `facts` is what the training says about it."""
+    """The head that a training run saved after a number of steps; `facts` holds the metadata of the run."""
 
     path: Path
     facts: dict[str, Any]

@@ -1,6 +1,7 @@
 """Files of known tools that are not tables of outputs, and what to provide instead.
 
-Read as a plain table, they would lead to hints that make no sense, or to a program's scores taken for human ratings.
+If they were read as plain tables, the hints would be misleading, or a program's scores would be taken for human
+ratings.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SCORE_LINE = re.compile(r"[^\s,;]+[\t ](None|nan|[+-]?\d+(\.\d*)?(e[+-]?\d+)?)",
 
 
 class Unsupported(NamedTuple):
-    """A kind of file: how it is recognized, what it is, and what to do instead."""
+    """An unsupported kind of file: how to recognize it, its description, and advice."""
 
     is_one: Callable[[Peek, set[str]], bool]
     name: str

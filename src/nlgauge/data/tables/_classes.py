@@ -1,7 +1,8 @@
-"""Columns of unordered classes and of sets of labels: which they are, and their values as codes of one book per group.
+"""Columns of unordered classes and of sets of labels: their detection, and their values as codes of one code book per
+group.
 
-A column holds classes where the user says so (`nominal`, `multilabel`), or where its words are unknown, recur, and
-occur in another column, too: what a human says and what a judge says, or two annotators. Such columns share one book.
+A column holds classes if the user declares it (`nominal`, `multilabel`), or if its words are unknown, recur, and also
+occur in another column, such as those of a human and a judge, or of two annotators. Such columns share one code book.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Columns as numbers: plain ones, with decimal commas, in words (pass, fail), with a sign behind (85%, 4/5), or none at
-all.
+"""Conversion of columns to numbers: plain numbers, decimal commas, words (pass, fail), and numbers with a suffix (85%,
+4/5).
 
-Whatever is more than a plain number is said in the card: `Numbers.how`.
+The summary of the data mentions every conversion of values other than plain numbers (`Numbers.how`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A Dataset as one wide table (CSV or Parquet) for other programs: one row per output and rater.
 
-`nlgauge.load` reads it back. It holds less than the tidy format: `write_wide` says what was lost.
+`nlgauge.load` reads it back. It contains less than the tidy format; `write_wide` returns the omitted parts.
 """
 
 from __future__ import annotations

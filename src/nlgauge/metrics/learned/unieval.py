@@ -21,7 +21,7 @@ BREAK = " </s> "
 
 
 class Ask(NamedTuple):
-    """A question as the model was trained on it, the name of the output in it, and what else it is shown.
+    """A question in the wording of the model's training data, the name of the output in it, and the other texts shown.
 
     unit: 'text' asks once; 'mean' and 'sum' ask for each sentence of the output.
     """

@@ -40,7 +40,7 @@ class Figure:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Return what a row of a table says of it."""
+        """The columns of a table row for this estimate."""
         return {"value": self.value, "low": self.low, "high": self.high, "n": self.n, "reason": self.reason or None}
 
 

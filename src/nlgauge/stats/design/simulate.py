@@ -61,7 +61,7 @@ class SimulationParams:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Standard draws of one panel: per system for people and metric, per cell likewise, and for ρ_i."""
+    """Standard normal draws of one panel: per system and per cell for human and metric scores, and for ρ_i."""
 
     system_h: Array
     system_m: Array

@@ -1,4 +1,5 @@
-"""Canonical order: data are sorted by content before anything is drawn, whatever the order and the names in the file.
+"""Canonical order: data are sorted by content before random draws, so that results do not depend on the order or the
+names in the file.
 
 A draw takes "the third input"; which input that is must not depend on its line in the file. Systems and inputs are
 ordered by their human ratings, and by the metrics where the ratings are equal. Only ranks of the metrics count, so that
