@@ -15,7 +15,7 @@ Kept = dict[str, list[Row]]
 # Reported, but not held to the bound: what the sample does not show, or what was not named.
 EXEMPT = {
     "families of 3, not named": "a hint appears when system names look related, or adjacent systems do (table below)",
-    "documents of 8, not named": "a hint appears: docs/inference.md says how often",
+    "documents of 8, not named": "a hint appears: docs/inference.md reports its frequency",
     "low scores missing more often": "nothing in the data shows it",
     "tac11": "outlying systems that are absent from the sample; where they are present, the first screen shows the value "
     "without them",
@@ -62,9 +62,10 @@ def rounded_part(kept: Kept) -> list[str]:
         "## A rounded copy is not better than its original",
         "",
         "A metric is compared with its own scores rounded to 3, 5 or 10 values, as a judge with few grades gives them. "
-        "*Copy better*: data sets in which the copy is significantly better (wanted: at most 0.05). *Original better*: the "
-        "other way round; rounding loses information, so this is right. *By tau-b*: the copy significantly better by "
-        "`input/kendall`, which ordered the metrics before.",
+        "*Copy better* is the share of data sets in which the copy is significantly better (nominal: at most "
+        "0.05). *Original better* is the share in which the original is; this is correct, because rounding "
+        "loses information. *By tau-b* is the share in which the copy is significantly better by "
+        "`input/kendall`.",
         "",
         *table(
             ["values", "systems × inputs", "copy better", "original better", "by tau-b", "data sets", "holds"],
@@ -89,8 +90,9 @@ def set_part(kept: Kept) -> list[str]:
     return [
         "## The set of metrics that may be best",
         "",
-        "All metrics are equally good, and one of them counts as the best. *Contains it*: wanted at least 0.94. *A false "
-        "claim*: any of the metrics is called significantly better than another one.",
+        "All metrics are equally good, and one of them counts as the best. *Contains it* is the share of "
+        "confidence sets that contain it (required: at least 0.94). *A false claim* is the share of data sets "
+        "in which any metric is significantly better than another one.",
         "",
         *table(
             ["metrics", "systems × inputs", "contains it", "mean size", "a false claim", "data sets", "holds"],
@@ -108,9 +110,9 @@ def set_part(kept: Kept) -> list[str]:
             ],
         ),
         "One of 10 metrics is better than the others, which are equally good, by 0.02, 0.05 or 0.10 of pairwise accuracy. "
-        "*MCB*: multiple comparisons with the best (Hsu 1984), one-sided, from the same jackknife errors. MCB gives "
-        "smaller sets; NLGauge reads the set from the intervals of all pairs, from which ranks and p-values are read, "
-        "too, so that they cannot contradict each other.",
+        "*MCB* are one-sided multiple comparisons with the best (Hsu 1984) with the same jackknife errors. "
+        "MCB gives smaller sets. NLGauge derives the set, the ranks and the p-values from the intervals of "
+        "all pairs, so that they cannot contradict each other.",
         "",
         *table(
             ["lead", "systems × inputs", "contains the best", "mean size", "MCB contains", "MCB size", "data sets"],
@@ -135,12 +137,11 @@ def size_part(kept: Kept) -> list[str]:
     return [
         "## The test of the difference of two metrics",
         "",
-        "Two metrics with the same pairwise accuracy in the population; how often p < 0.05 (wanted: 0.035 to 0.055). "
-        "*Uncalibrated*: the difference over the interval's standard error against Student's t. Where the metrics are good "
-        "at different things (one between systems, one within), the error grows with the difference, and t is too large; "
-        "where single outputs cause much of the error (strong metrics, many ties), t with few degrees of freedom rejects "
-        "too rarely. The test corrects for both (`nlgauge.stats.resampling.jackknife`). One of its constants (0.87) was "
-        "changed from 0.85 after a look at these seeds.",
+        "The table shows how often p < 0.05 for two metrics with the same pairwise accuracy in the population "
+        "(required: 0.035 to 0.055). *Uncalibrated* is a t test of the difference with the standard error of "
+        "the interval. If one metric is better between systems and the other within systems, the error grows "
+        "with the difference, and t is too large; if single outputs cause much of the error (strong metrics, "
+        "many ties), t with few degrees of freedom rejects too rarely. The test corrects for both (`nlgauge.stats.resampling.jackknife`). One of its constants (0.87 instead of 0.85) was selected on these seeds.",
         "",
         *table(
             ["metrics", "systems × inputs", "size", "uncalibrated", "data sets", "within 0.035 to 0.055"],
@@ -185,12 +186,13 @@ def interval_part(kept: Kept) -> list[str]:
     return [
         "## The intervals",
         "",
-        "Share of data sets in which the 95% intervals contain the value of the population, for all metrics of the row "
-        "together (wanted: at least 0.93); *value* is their mean. *No interval*: the tool refuses. Real data sets are "
+        "The table shows the share of data sets in which the 95% intervals cover the population values of all "
+        "metrics of the row simultaneously (required: at least 0.93); *value* is their mean. *No interval* is "
+        "the share of data sets without an interval. Real data sets are "
         "populations from which 10 systems and 30 inputs are drawn, each at most once (which makes coverage higher than "
         f"for new systems). {of_kind(kept, 'interval')[0]['data sets']:,}"
-        " data sets per row. With fewer than 6 families (as 4 families of 3 systems) results are for these systems only, "
-        "which the screen says, and there is no interval for ranking systems.",
+        " data sets per row. With fewer than 6 families (such as 4 families of 3 systems), results do not generalize to other "
+        "systems, which the first screen states, and there is no interval for ranking systems.",
         "",
         *table(
             ["population", "systems × inputs", "metrics", "use", "value", "coverage", "no interval", "holds"], lines
@@ -214,10 +216,11 @@ def badge_part(kept: Kept) -> list[str]:
     return [
         "## Badges",
         "",
-        "reliable: the whole interval lies at 0.75 or above, and the interval of the paired difference from the best "
-        "baseline lies above 0. The metrics: *unrelated* (a coin; of 10 any of them counts), *constant*, *length* (length "
-        "is related to quality here, with a pairwise accuracy of about 0.8, and the metric is length with a little "
-        "noise), and a *very good* one. The first three must be called reliable in at most 0.05 of data sets.",
+        "A metric is *reliable* if the whole interval lies at 0.75 or above and the interval of the paired "
+        "difference from the best baseline lies above 0. The simulated metrics are *unrelated* to quality "
+        "(with 10 metrics, any of them counts), *constant*, *length* (length is related to quality here, with "
+        "a pairwise accuracy of about 0.8, and the metric is length with a little noise), and *very good*. "
+        "The first three should be called reliable in at most 0.05 of data sets.",
         "",
         *table(
             ["metric", "number", "systems × inputs", "use", *names, "data sets"],
@@ -226,8 +229,8 @@ def badge_part(kept: Kept) -> list[str]:
                 for r in rows
             ],
         ),
-        "How many bad outputs does the area under the ROC curve need? Coverage of its interval without a floor; the floor "
-        "is 10 bad outputs from 3 systems.",
+        "The next table shows the coverage of the interval of the area under the ROC curve without a minimum "
+        "number of bad outputs. NLGauge requires at least 10 bad outputs from 3 systems.",
         "",
         *table(
             ["bad outputs", "from systems", "systems × inputs", "coverage", "mean width", "data sets"],
@@ -258,24 +261,24 @@ INTRO = """# Simulation: error rates of intervals, tests and badges
 This simulation measures the error rates of the conclusions on the first screen: the coverage of confidence intervals and the false positive rates of tests and badges. Data sets
 are drawn repeatedly from populations whose true values are known.
 It is written by `python -m bench.coverage --write docs/trust.md` (seeds fixed; real data sets from the folder NLGAUGE_DATA); a small version runs
-in `make test`. Methods were chosen on other seeds and generators than those reported here. Judges with verdicts have a page of their own
-([verdicts_coverage.md](verdicts_coverage.md)), and so have [rank](rank_coverage.md), [gate](gate.md) and [drift](drift.md).
+in `make test`. Methods were selected on other seeds and generators than those reported here. The error rates for [pass/fail judges](verdicts_coverage.md),
+[rankings](rank_coverage.md), the [quality gate](gate.md) and [drift](drift.md) are on separate pages.
 
 ## One statistic
 
-Metrics are ordered, tested, quoted and marked by one statistic: the pairwise accuracy within inputs (human ties excluded; a tie of the metric
+Metrics are ranked, tested, reported and given badges by one statistic: the pairwise accuracy within inputs (human ties excluded; a tie of the metric
 counts one half). It is averaged over the inputs that have a pair with unequal ratings, which are the same for every metric. Pooling all pairs
 instead would weight an input by its number of pairs: on real data the two differ by at most 0.006 (WMT23 en-de and zh-en, USR, HANNA, TAC11,
 SummEval coherence) and by 0.033 where 80% of the ratings are tied (SummEval consistency); in simulation the standard error of pooling is
-0 to 5% smaller (600 data sets each with 0, 70 and 85% of the ratings at the top). We average, since every input then counts the same. Coarse scores are not rewarded: a constant has 0.5.
+0 to 5% smaller (600 data sets each with 0, 70 and 85% of the ratings at the top). The average over inputs gives every input the same weight. Coarse scores are not rewarded: a constant has 0.5.
 
-*For other systems and inputs like these*: each system is left out in turn, then each input; the spread of the values gives a standard error,
-compared with Student's t (`nlgauge.stats.resampling.jackknife`; no random draws of data, so nothing depends on a seed or on the order of the
-file). Intervals, tests, ranks and the set of metrics that may be best hold for all metrics of the table at once (max-t). Fewer than 6 systems, or
-6 families, do not generalize: results are for these systems. Fewer than 10 inputs give no interval.
+The results generalize to other systems and inputs from the same population. Standard errors are two-way jackknife estimates over systems and inputs, used with
+Student's t (`nlgauge.stats.resampling.jackknife`); they do not depend on a seed or on the order of the
+file. Intervals, tests, ranks and the confidence set for the best metric are simultaneous over all metrics of the table (max-t). With fewer than 6 systems or
+6 families, results do not generalize to other systems. With fewer than 10 inputs, there is no interval.
 
-The populations: Algorithm 1 of gao2025 (rho_sys 0.8, mu_rho 0.4, sigma_rho 0.15) with inputs of unequal difficulty and a rating scale of five
-values, and variants; and real data sets. What this page does not show: that your systems and inputs are drawn like these.
+The populations are Algorithm 1 of gao2025 (rho_sys 0.8, mu_rho 0.4, sigma_rho 0.15) with inputs of unequal difficulty and a five-point rating
+scale, variants of it, and real data sets. The simulation cannot show whether your systems and inputs are sampled from such a population.
 """
 
 

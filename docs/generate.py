@@ -34,7 +34,7 @@ def measures() -> str:
     lines = [HEAD + "| grouping | coefficient … |\n| --- | --- |"]
     lines += [f"| `{name}` | {text} |" for name, text in GROUPINGS.items()]
     lines.append(
-        "\n[Choosing a measure](choose.md) says which measure fits which use; [concepts](concepts.md#four-groupings) has a picture of the groupings.\n\n## Coefficients\n"
+        "\n[Choosing a measure](choose.md) explains which measure is suitable for which use; [concepts](concepts.md#four-groupings) has a picture of the groupings.\n\n## Coefficients\n"
     )
     lines.append("| name | what it is | formula | groupings |\n| --- | --- | --- | --- |")
     for c in COEFFICIENTS.values():
