@@ -29,7 +29,7 @@ RETRIES = 3  # of a job whose worker or machine was lost
 CHUNKS = 8  # tasks per core that small jobs are put together to: few enough to cost nothing, enough to end together
 AHEAD = 4  # tasks per core that are handed to Ray before the result of the first is asked for
 REACH = 5.0  # seconds
-# What workers must know of this process; keys of judges are left to the machines themselves, as Ray would show them.
+# Environment variables that are passed to workers. API keys must be set on each machine, because Ray displays them.
 PLACES = ("NLGAUGE_STORE", "NLGAUGE_DATA", "NLGAUGE_MODELS", "NLGAUGE_WORDNET")
 TOLD = ("NLGAUGE_BASE_URL", "NLGAUGE_MODEL", "NLGAUGE_TORCH_WEIGHTS")
 SETTINGS = {
@@ -127,7 +127,7 @@ class Ray:
         except Exception as error:  # Ray raises it bare when a machine is too busy to start it
             where = self.address or "this machine"
             raise NlgaugeError(f"{option('engine', 'ray')}: no cluster at {where} ({first_line(error)}).") from None
-        # Ray tells of each lost worker on stdout, where a table is expected; it has no public switch for that.
+        # Ray reports lost workers on stdout, where a table is expected, and has no public option to turn this off.
         importlib.import_module("ray._private.worker").__dict__["_worker_logs_enabled"] = False
 
     def _knock(self) -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1500  # of a text on the page
 CELL = 300  # of a cell
 
-# Characters that act instead of being seen: controls (C0, C1), marks that turn the direction of what follows, zero
-# widths that no script needs, line separators, halves of surrogate pairs, and tags, which spell text nobody sees.
+# Invisible characters with an effect: control characters (C0, C1), bidirectional marks, zero-width characters that no
+# script requires, line separators, lone surrogates, and tag characters, which can spell invisible text.
 _BEYOND_ASCII = (
     "\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f"
 )
@@ -28,7 +28,7 @@ _ACTING_ON_A_LINE = re.compile(f"[\x00-\x1f{_BEYOND_ASCII}]")
 _ACTING_IN_JSON = re.compile(f"[{_BEYOND_ASCII}]")  # JSON escapes the others by itself
 _MARKDOWN = re.compile(r"[\\`*\[\]|~$]|(?<!\w)_|_(?!\w)")
 _MARKDOWN_START = re.compile(r"#+(?=\s|$)|[+-](?=\s|$|--)|>|=+\s*$|\d+(?=[.)](\s|$))")  # of a block
-# What GitHub and GitLab turn into mentions, references and links after the Markdown is read.
+# Patterns that GitHub and GitLab turn into mentions, references and links after parsing the Markdown.
 _LINKED = re.compile(r"(?<=@)(?=\w)|(?<=#)(?=\w)|(?<=!)(?=\d)|(?<=:)(?=//)|(?<=www)(?=\.)", re.I)
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)*|\.\d+)(e[+-]?\d+)?%?", re.I)

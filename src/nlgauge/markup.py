@@ -171,7 +171,7 @@ def _marks(table: Table, header: list[str], body: list[list[Cell]]) -> tuple[lis
         across = list(dict.fromkeys(column for _, column in at))
         for mine, cells in zip(marks, body, strict=True):
             for i, column in enumerate(across, start=1):
-                # A cell with words of its own carries its marks already.
+                # A cell with custom text already contains its marks.
                 if isinstance(cells[i].value, float) and layout.value not in table.cells:
                     mine[i] = stars(at.get((cells[0].value, column), {}).get(used))
     if not any(sign for mine in marks for sign in mine):

@@ -14,7 +14,7 @@ from typing import Any
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 
-# What `load` is told about a file: roles of one column, roles of several, and how the file is read.
+# Options of `load`: roles of one column, roles of several columns, and how the file is read.
 ONE_COLUMN = ("system", "input", "output", "source", "context", "control", "rater", "part")
 SEVERAL = (
     "references", "human", "metrics", "ignore", "lower", "higher", "human_systems", "person_raters", "model_raters",

@@ -42,7 +42,7 @@ IN_PAPERS = {
 
 USER = "nlgauge_user_"  # modules of users' own files
 T = TypeVar("T")
-# A decorator at the beginning of a line and the texts that its arguments begin with.
+# A decorator at the beginning of a line, and its leading string arguments.
 NAMED = re.compile(r'^@\w+\(\s*((?:"[^"\n]*",?\s*)+)(?:only="([^"\n]*)")?', re.M)
 _found: dict[str, dict[str, Any]] = {kind: {} for kind in FOLDERS}
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Ask = tuple[str, dict[str, Any]]  # an analysis and its options
 Answer = tuple[list[Table], list[Refusal]]  # what was computed, and why the rest was not
-# The group, the aspect ("" for all at once), the data (made when asked for), options of this part.
+# Group, aspect ("" for all together), function that returns the data, and options of this part.
 Part = tuple[Group, str, Callable[[], Any], dict[str, Any]]
 
 

@@ -16,7 +16,7 @@ from nlgauge.registry import did_you_mean
 
 SPEC = re.compile(r"^\s*(?P<name>[^\s()]+)\s*(?:\((?P<options>.*)\))?\s*$", re.S)
 
-# CPython 3.11 counts the depth of a syntax tree in one place for all threads: two at once may end in a SystemError.
+# CPython 3.11 counts the depth of syntax trees globally: parsing in two threads may raise a SystemError.
 _ONE_TREE = threading.Lock()
 
 

@@ -102,7 +102,7 @@ class Table:
         """Return the names of the columns, in the order in which rows first have them."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
-    # --- for machines ---
+    # --- export ---
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain data: rows, method, notes, facts; NaN becomes None."""
@@ -178,7 +178,7 @@ class Table:
         # Looks upward, like `plot`: only the registries know papers of analyses and metrics.
         return list(importlib.import_module("nlgauge.analyses").citations(self))
 
-    # --- for readers ---
+    # --- printing ---
 
     def heading(self, column: str) -> str:
         """Return the printed name of a column: `p_corrected` is printed as `p corrected`."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nlgauge.errors import NlgaugeError
 
-# What helps, where it is not said by the error itself.
+# Advice for errors whose own message gives none.
 ADVICE = {
     errno.ENOSPC: "free some space, or name another place",
     errno.EDQUOT: "free some space, or name another place",
@@ -63,7 +63,7 @@ def _part_name(name: str) -> str:
 def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write a text or bytes atomically."""
     with whole(path) as part:
-        # halves of characters, as in file names that are not UTF-8, are written as the escapes that JSON has for them
+        # Lone surrogates, as in file names that are not UTF-8, are written as JSON escapes.
         part.write_bytes(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 

@@ -249,7 +249,7 @@ def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
         f"{found.sigma_rho:.2f}, σ_m {found.sigma_m:.3g}, σ_h {found.sigma_h:.3g}, {panel.n_systems} systems "
         f"× {panel.n_inputs} inputs"
     )
-    # One SD within systems for all, since the number of systems may change.
+    # The SD within systems is the same for all systems, since the number of systems may change.
     within_m, within_h = (float(np.nanmean(np.asarray(within))) for within in (found.within_m, found.within_h))
     sigma_rho = 0.0 if np.isnan(found.sigma_rho) else found.sigma_rho
     return replace(found, within_m=within_m, within_h=within_h, sigma_rho=sigma_rho), words

@@ -23,7 +23,7 @@ from nlgauge.scoring.store import store_path
 from nlgauge.table import Row, Table
 from nlgauge.text.wordnet import wordnet_folder
 
-# Purpose of an extra, in addition to the metrics that name it.
+# Purpose of each extra, apart from the metrics that require it.
 ADDS = {
     "sacrebleu": "the tokenizers intl, zh, ja-mecab and ko-mecab, and ter(normalize=True)",
     "pandas": "tables as pandas data frames",

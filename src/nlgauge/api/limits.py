@@ -29,8 +29,8 @@ FIGURES = [m for m in LABELS if m not in CELLS and not m.startswith(("human_", "
 FIGURES += [m for m in CLASS_LABELS if m not in FIGURES and not m.startswith(("human_", "majority_"))]
 ESTIMATES = {"pass_rate": "human pass rate", "mean": "mean human rating"}
 LEVEL = 0.95  # of the interval of a single limit in a single test
-# An interval that only just excludes the limit would include it in half of such data sets. In four of five it is
-# excluded where the limit lies this many standard errors further away.
+# If an interval only just excludes the limit, it would include the limit in half of all replications. For 80% power,
+# the limit must be farther away by this number of standard errors.
 FOUR_OF_FIVE = 0.8416
 SEVERAL = "systems and inputs"  # both are samples: only the intervals of more of both are shorter
 MAX_TIMES = 1000  # times the existing labels, beyond which a value lies at the limit

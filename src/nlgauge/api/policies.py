@@ -99,7 +99,8 @@ def range_notes(policy: Policy, data: Dataset) -> list[str]:
     known = score[np.isfinite(score)]
     outside = int(((known < policy.lowest) | (known > policy.highest)).sum())
     labels = int(policy.facts.get("labels", 0))
-    # Two ends of n labels hold all but 2 / (n + 1) of such outputs on average; twice that and 5 more is not chance.
+    # On average, a fraction 2 / (n + 1) of new exchangeable outputs falls outside the range of n labeled outputs. More
+    # than twice this expected number plus 5 is unlikely to be chance.
     if outside > 4 * len(known) / (labels + 1) + 5:
         notes.append(
             f"{outside:,} of {len(known):,} scores lie beyond the labeled ones ({policy.lowest:.4g} to "

@@ -269,7 +269,7 @@ def _companions(run: Analysis, given: Mapping[str, Any]) -> list[tuple[str, dict
     return found
 
 
-# Parameters of an analysis that come from the choice of data.
+# Parameters of an analysis that are set by the selection of the data.
 HIDDEN = ("aspect", "seed", "progress")
 
 

@@ -36,10 +36,10 @@ class Stopped(SystemExit):
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    # A second one does not wait for threads: whatever is on the disk is whole at any moment.
+    # A second signal does not wait for threads: files on the disk are complete at any moment.
     for each in _signals():
         signal.signal(each, lambda n, _: os._exit(128 + n))
-    # A request that was made and not yet sent when the signal came; Python would tell of it after our last line.
+    # Python would print a warning about a request that was created but not sent, after our last line.
     warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     raise Stopped(number)
 
@@ -128,7 +128,7 @@ def _code(run: Callable[[], object]) -> int:
     except Stopped:
         raise
     except SystemExit as end:
-        # typer and rich turn a closed pipe into code 1, which is for a comparison that failed
+        # typer and rich turn a closed pipe into exit code 1, which is reserved for failed checks.
         if isinstance(end.__context__, BrokenPipeError):
             raise end.__context__ from None
         return end.code if isinstance(end.code, int) else WRONG if end.code else 0

@@ -281,10 +281,10 @@ class Command:
         self.function = function
         self.options = {option.name: option for option in options_of(function)}
         self.analysis: str = getattr(function, "analysis", "")
-        # A function that takes the choice of data is given a Session of FILE, so that all commands read it alike.
+        # A function with the data selection options receives a Session, so that all commands read FILE alike.
         self.takes_session = DATA in self.options and "keep_human" in self.options
         self.whole_card = getattr(function, "shows_reading", False)
-        # Files that are no data, and that the function reads itself.
+        # Files that are not data sets, and that the function reads itself.
         self.reads_files = getattr(function, "reads_files", lambda data: False)
         if self.analysis:
             self.options[DATA].type, self.options[DATA].convert = list[str], list

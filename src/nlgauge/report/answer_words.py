@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nlgauge.report.answer_types import AspectAnswer, Mark, MetricAnswer
 
 BADGES = ("reliable", "inconclusive", "not reliable")
-# use -> (what is done reliably, what the share is)
+# Maps a use to the task in words and to the name of its statistic.
 USES = {
     "rank systems": ("rank systems", "pairwise accuracy between systems"),
     "pairwise": ("choose the better of two outputs", "pairwise accuracy"),

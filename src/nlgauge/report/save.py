@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PICTURES = ("svg", "png", "pdf", "html")
 Theme = Literal["light", "dark", "clear"]
-# Text and background. `clear` is dark text on nothing, for slides and pages that have their own light color.
+# Colors of text and background. `clear` is dark text on a transparent background, for light slides and pages.
 THEMES = {"light": ("#1c2330", "#ffffff"), "dark": ("#e6e9ef", "#14181f"), "clear": ("#1c2330", "rgba(0,0,0,0)")}
 WIDTH = 900  # pixels, as in the report; a figure knows its own height
 BROWSER = (
@@ -143,7 +143,7 @@ def _draw(pictures: list[Picture]) -> None:
                 content = await browser.calc_fig(figure, opts={"format": picture.form, **size, "scale": picture.scale})
                 write_whole(picture.path, content)
 
-    # In a thread of its own: a notebook has a running loop already.
+    # A notebook already runs an event loop, so this one runs in a separate thread.
     with ThreadPoolExecutor(1) as thread:
         try:
             thread.submit(asyncio.run, draw_each()).result()

@@ -1,4 +1,4 @@
-"""Figures: functions from the Table of an analysis to a plotly figure, one look for all.
+"""Figures: functions from the Table of an analysis to a plotly figure, in a common style.
 
 A picture registers itself with `@figure("analysis", …)`. It is made as the JSON of plotly, which the report draws
 itself; Python gets plotly's own figure.
@@ -47,12 +47,12 @@ def figure(*kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def figure_of(table: Table, figure: str | None = None) -> go.Figure | None:
-    """The plotly figure of a table, or None where there is none to draw; `figure`: see `plot`."""
+    """Return the plotly figure of a table, or None if there is none to draw; `figure`: see `plot`."""
     return to_plotly(figure_json(table, figure))
 
 
 def figure_json(table: Table, figure: str | None = None) -> Any:
-    """The figure of a table as the report draws it, or None where there is none to draw."""
+    """Return the figure of a table as the report draws it, or None if there is none to draw."""
     name = figure or table.kind
     if (kind := name.rpartition("@")[2]) != table.kind:
         raise NlgaugeError(f"figure {name}: draws tables of '{kind}', and this is one of '{table.kind}'.")
@@ -62,7 +62,7 @@ def figure_json(table: Table, figure: str | None = None) -> Any:
 
 
 def plot(table: Table, figure: str | None = None) -> go.Figure:
-    """The plotly figure of a table, as in the report; `table.plot()` is the same.
+    """Return the plotly figure of a table, as in the report; `table.plot()` returns the same figure.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ CURVES = {"pearson": ("#D55E00", "circle", "solid"), "spearman": ("#0072B2", "sq
 
 
 def kind_of(metric: str) -> str:
-    """Which of the three colors a metric of deng2021 has."""
+    """Return the color of a metric of deng2021."""
     if metric.startswith(ALIGNED):
         return "information alignment"
     return "no references" if metric.startswith(FREE) else "like references"
@@ -58,7 +58,7 @@ def match_of(metric: str) -> str:
 def alignment_bars(
     *tables: Table, titles: Sequence[str] = (), leave: Sequence[str] = (), kind: Callable[[str], str] = kind_of
 ) -> PlotlyFigure:
-    """Published correlations as bars (dark Pearson, light Spearman), ours as diamonds; one panel a table and data set.
+    """Show published correlations as bars (dark: Pearson, light: Spearman) and recomputed ones as diamonds.
 
     Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of
     Table D.4. `kind`: which color a metric has.
@@ -83,7 +83,7 @@ def alignment_bars(
 
 
 def _sets(table: Table) -> list[tuple[str, list[Row]]]:
-    """Rows of single outputs (`sample`), by data set where the table has several."""
+    """Return the rows of single outputs (`sample`), by data set if the table has several."""
     rows = [r for r in table if r.get("level", "sample") == "sample" and r.get("coefficient") in PAIR]
     several = list(dict.fromkeys(r["set"] for r in rows)) if rows and "set" in rows[0] else []
     if not several:
@@ -92,7 +92,7 @@ def _sets(table: Table) -> list[tuple[str, list[Row]]]:
 
 
 def _shown(metric: str) -> str:
-    """`Ours` is the paper's own metric, not ours."""
+    """Return the printed name of a metric; `Ours` in the paper means its own metric."""
     return plain(metric.replace("Ours (", "CTC ("))
 
 
@@ -101,7 +101,7 @@ def _order(metric: str, rows: Sequence[Row], kind: Callable[[str], str]) -> tupl
 
 
 def _bars(rows: Sequence[Row], names: Sequence[str], kind: Callable[[str], str]) -> list[Any]:
-    """Two narrow bars side by side; `offset` puts them there."""
+    """Draw two narrow bars next to each other; `offset` sets their positions."""
     both = _both(rows)
     width = BOTH if both else ALONE
     bars = []
@@ -131,7 +131,7 @@ def _both(rows: Sequence[Row]) -> bool:
 
 
 def _diamonds(rows: Sequence[Row], names: Sequence[str]) -> Any:
-    """On the middle of the Pearson bars."""
+    """Draw diamonds at the center of the Pearson bars."""
     own_rows = [r for r in rows if r["coefficient"] == "pearson" and not math.isnan(r["ours"])]
     left = BOTH / 2 if _both(rows) else 0.0
     return scatter(
@@ -148,7 +148,7 @@ def _diamonds(rows: Sequence[Row], names: Sequence[str]) -> Any:
 
 @figure("alignment-accuracy")
 def accuracy_curves(table: Table) -> PlotlyFigure:
-    """Accuracy of the alignment against the metric's correlation, one panel a task, Pearson and Spearman (Figure 7).
+    """Show the accuracy of the alignment against the metric's correlation, one panel per task (Figure 7).
 
     Rows: task, accuracy, pearson, spearman and, where it helps, label (what the model was).
     """
@@ -185,7 +185,9 @@ def accuracy_curves(table: Table) -> PlotlyFigure:
 
 @figure("reproduce")
 def printed_and_ours(table: Table) -> PlotlyFigure:
-    """Each cell a point: as printed across, ours upwards; on the line they are the same."""
+    """Show each cell as a point: published value (horizontal) and recomputed value (vertical); equal ones lie on the
+    line.
+    """
     said = "stated" if "stated" in table.columns else "printed"  # a claim, or a cell
     keys = table.columns[: table.columns.index(said)]
     rows = [(float(str(r[said]).replace("−", "-").replace(",", "")), r) for r in table if not math.isnan(r["ours"])]

@@ -1,4 +1,4 @@
-"""Bars: agreement of annotators, replacement of annotators, agreement of judges, what predicts them."""
+"""Bar charts: inter-annotator agreement, replacement of annotators, agreement of judges, and predictors of ratings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEATURE_COLORS = {"best metric": QUIET, "automatic": COLORS[0], "human": COLORS[
 
 @figure("agreement")
 def agreement_bars(table: Table) -> PlotlyFigure:
-    """One bar a coefficient with its interval; what does not exist is left out (the table says why)."""
+    """Show one bar per coefficient with its interval; undefined coefficients are omitted, with reasons in the table."""
     rows = [row for row in table if there(row["value"])]
     drawn = bars(
         [row["value"] for row in rows],
@@ -30,7 +30,7 @@ def agreement_bars(table: Table) -> PlotlyFigure:
 
 @figure("replacement")
 def replacement_bars(table: Table) -> PlotlyFigure:
-    """How often each metric is at least as close to the raters as one of them; full bars pass the test."""
+    """Show how often each metric is at least as close to the annotators as one of them; filled bars pass the test."""
     rows = [row for row in table if there(row["advantage"])]
     drawn = bars(
         [row["advantage"] for row in rows],
@@ -48,7 +48,7 @@ def replacement_bars(table: Table) -> PlotlyFigure:
 
 @figure("judges")
 def judge_bars(table: Table) -> PlotlyFigure | None:
-    """Agreement of each judge (input τ, else the global correlation), best on top; nothing where none is defined."""
+    """Show the agreement of each judge (input τ, or the global correlation), best on top, without undefined values."""
     measured = {row["quantity"] for row in table}
     kind = next((k for k in ("input/kendall", "global/spearman", "global/pearson") if k in measured), None)
     if kind is None:
@@ -67,7 +67,7 @@ def judge_bars(table: Table) -> PlotlyFigure | None:
 
 @figure("aspect-preference")
 def level_gaps(table: Table) -> PlotlyFigure:
-    """How much higher the metric scores high rows than low ones; full bars have the human order of the levels."""
+    """Show the difference in scores between high and low levels; filled bars have the human order of the levels."""
     rows = [row for row in table if there(row["high_minus_low"])]
     return bars(
         [row["high_minus_low"] for row in rows],
@@ -82,7 +82,7 @@ def level_gaps(table: Table) -> PlotlyFigure:
 
 @figure("predictability")
 def prediction_bars(table: Table) -> PlotlyFigure:
-    """Bars for each aspect: predictors of human ratings, with intervals over folds (Fig. 3)."""
+    """Show the predictors of human ratings for each aspect, with intervals over folds (Fig. 3)."""
     drawn = PlotlyFigure()
     for name in distinct(table, "predictors"):
         rows = [row for row in table if row["predictors"] == name and there(row["value"])]

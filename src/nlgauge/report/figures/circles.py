@@ -19,8 +19,8 @@ POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
 
 @figure()
 def correlation_circles(table: Table, cell: int = 0) -> PlotlyFigure:
-    """`inter-metric` as circles: blue positive, orange negative, larger is stronger; human ratings bordered (Figure 1).
-    `cell`: pixels of the largest circle, for a narrow picture.
+    """Show `inter-metric` as circles: blue is positive, orange is negative, larger is stronger (Figure 1). Human
+    ratings have a border. `cell`: pixels of the largest circle, for a narrow figure.
     """
     names = distinct(table, "metric")
     people = len({row["metric"] for row in table if row["kind"] == "human"})
@@ -45,7 +45,7 @@ def correlation_circles(table: Table, cell: int = 0) -> PlotlyFigure:
 
 @figure()
 def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"), width: int = 760) -> PlotlyFigure:
-    """`quality-bins` of one or several aspects: a panel a bin, aspects down, metrics across (Figure 3)."""
+    """Show `quality-bins` in one panel per bin, with aspects as rows and metrics as columns (Figure 3)."""
     rows = [row for table in tables for row in table]
     metrics, aspects = distinct(rows, "metric"), distinct(rows, "aspect")
     cell = min(40, max(22, width // max(1, len(metrics))))
@@ -76,7 +76,7 @@ def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"
 
 @figure()
 def not_different(table: Table, level: float = 0.05) -> PlotlyFigure:
-    """`compare-pairs` (test=williams): a cross where two metrics do not differ significantly (Figure 2)."""
+    """Show `compare-pairs` (test=williams): a cross marks metrics without a significant difference (Figure 2)."""
     names = by_wins(table)
     cell = _cell(len(names))
     # One number a pair; a pair without one is left empty, which the note of the table explains.

@@ -1,4 +1,4 @@
-"""Lines: simulations, coarser scales, progress over years, sets of growing size, two orders, data further away."""
+"""Line charts: power, sample size, simulations, coarser scales, progress over years, and transfer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FEW_LINES = 6  # whose whiskers can be distinguished
 
 @figure("plan")
 def power_curve(table: Table) -> PlotlyFigure:
-    """Power against the number of inputs, systems or raters; the dashed line is the power asked for."""
+    """Show power by the number of inputs, systems or annotators; the dashed line is the target power."""
     axis = next(name for name in ("inputs", "systems", "raters") if name in table.columns)
     rows = [row for row in table if there(row["power"])]
     drawn = PlotlyFigure(
@@ -71,7 +71,7 @@ def power_curve(table: Table) -> PlotlyFigure:
 
 @figure("labels-needed")
 def label_curve(table: Table) -> PlotlyFigure:
-    """Width of the interval, or share of studies that decide, by labels, one line per judge; dashed: as asked for."""
+    """Show the interval width, or the share of conclusive studies, by number of labels; dashed: the target."""
     falls = any(row["measure"] == "estimate" for row in table)
     drawn = PlotlyFigure()
     for k, name in enumerate(distinct(table, "metric")):
@@ -102,7 +102,8 @@ def label_curve(table: Table) -> PlotlyFigure:
 
 @figure("relation", "scale")
 def study_curves(table: Table, *more: Table, across: int = 4) -> PlotlyFigure:
-    """One panel per grouping, one line per coefficient, labeled at its end: Figure 1 (ρ_sys, μ_ρ) and 2 (scale size).
+    """Show one panel per grouping and one line per coefficient, labeled at its end: Figures 1 (ρ_sys, μ_ρ) and 2
+    (scale).
 
     The panels of a further table are below; `across`: panels next to each other.
     """
@@ -121,7 +122,7 @@ def study_curves(table: Table, *more: Table, across: int = 4) -> PlotlyFigure:
 
 
 def _steps(table: Table) -> tuple[str, list[Row]]:
-    """What is raised, and the rows with its value as `at`."""
+    """Return the varied quantity, and the rows with its value as `at`."""
     if table.kind == "scale":
         return "distinct values", [{**row, "at": table.line_name(row)} for row in table]
     axis = next(name for name in ("rho_sys", "mu_rho") if name in table.columns)
@@ -155,7 +156,7 @@ def _add_line(drawn: PlotlyFigure, every: list[Row], measure: str, title: str, a
 
 @figure("fineness")
 def fineness_lines(table: Table) -> PlotlyFigure:
-    """One small picture a coefficient: the measure over versions from fine to coarse, one line per judge."""
+    """Show each coefficient in a small panel: the measure from fine to coarse scores, with one line per judge."""
     measures, judges = distinct(table, "measure"), distinct(table, "metric")
     level = next((g for g in ("input", "global", "item", "system") if any(m.startswith(f"{g}/") for m in measures)), "")
     shown = [m for m in measures if m.startswith(f"{level}/")][:3]
@@ -176,7 +177,7 @@ def fineness_lines(table: Table) -> PlotlyFigure:
 
 @figure("progress")
 def over_years(table: Table) -> PlotlyFigure:
-    """One line per aspect, from year to year; what was new is in the tips (Fig. 1). Many lines have no whiskers."""
+    """Show one line per aspect over the years (Fig. 1); tooltips name new metrics. Many lines have no error bars."""
     drawn = PlotlyFigure()
     known = grouped((row for row in table if there(row["value"])), "aspect")
     values = [
@@ -213,7 +214,7 @@ def over_years(table: Table) -> PlotlyFigure:
 
 @figure("portfolio")
 def gain_curve(table: Table) -> PlotlyFigure:
-    """What sets of growing size reach on held-out inputs; filled: kept by the stop rule, dashes: all metrics."""
+    """Show the performance of growing sets on held-out inputs; filled: kept by the stop rule, dashed: all metrics."""
     aspects = distinct(table, "aspect")
     drawn, places = panels(aspects, apart=170, horizontal_spacing=0.1, shared_yaxes=False)
     for aspect, at in zip(aspects, places, strict=True):
@@ -259,7 +260,7 @@ def _held_out(table: Table) -> str:
 
 @figure()
 def transfer_lines(table: Table) -> PlotlyFigure:
-    """One line a family (or metric) over the groups of data, named at its end (nimah2023, Figure 1)."""
+    """Show one line per family (or metric) over the groups of data, labeled at its end (nimah2023, Figure 1)."""
     line = "metric" if "metric" in table.columns else "family"
     across = "group" if "group" in table.columns else "data"
     groups = [str(group) for group in distinct(table, across)]

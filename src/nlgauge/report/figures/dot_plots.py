@@ -51,7 +51,7 @@ KS_AND_ORDER = {
 
 @figure("compare")
 def rank_picture(table: Table) -> PlotlyFigure:
-    """Best metric on top; dot and interval; at the right a bar joins metrics of which no two differ significantly."""
+    """Show metrics with intervals, best on top; bars on the right join metrics without significant differences."""
     rows = [row for row in table if there(row["value"])]
     groups = joined([row["metric"] for row in rows], table.facts["no_different_from"])
     lanes = max((lane for *_, lane in groups), default=-1) + 1
@@ -111,7 +111,7 @@ def joined(names: list[str], alike: dict[str, list[str]]) -> list[tuple[int, int
 
 @figure("intervals")
 def interval_plot(table: Table) -> PlotlyFigure:
-    """One panel a measure, metrics down the side, the value with its interval."""
+    """Show values with intervals in one panel per measure, with one row per metric."""
     measures, names = distinct(table, "measure"), distinct(table, "metric")
     tall = 26 * len(names) + 70
     drawn, places = panels([label(m) for m in measures], most=4, apart=70, tall=tall, horizontal_spacing=0.025)
@@ -135,7 +135,7 @@ def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: A
 
 @figure("uses")
 def use_dots(table: Table) -> PlotlyFigure:
-    """Metrics down the side (the first ones of many), dots with intervals for each use; 0.5 is chance."""
+    """Show values with intervals for each use, with one row per metric (the first ones of many); 0.5 is chance."""
     uses, names = distinct(table, "use"), distinct(table, "metric")[:MAX_USE_ROWS]
     drawn, places = panels(uses, most=len(uses))
     for use, at in zip(uses, places, strict=True):
@@ -201,7 +201,7 @@ def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: 
 
 @figure("system-means")
 def mean_dots(table: Table) -> PlotlyFigure:
-    """Each system's distance from the mean of the systems, in standard deviations; filled where significant."""
+    """Show each system's distance from the mean of the systems, in standard deviations; filled if significant."""
     lines: dict[str, list[Row]] = {}
     parts = table.columns[: table.columns.index("quantity")]  # by which the data were split
     for row in table:
@@ -266,7 +266,7 @@ def disagreement_points(table: Table) -> PlotlyFigure:
 
 @figure()
 def distance_and_order(distance: Table, order: Table, lines: str = "metric", across: int = 2) -> PlotlyFigure:
-    """Left: separation of levels or systems (KS); right (or below): agreement of their order with the human one.
+    """Show the separation of levels or systems (KS), and the agreement of their order with the human order.
 
     Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination`
     and `system-preference`. `lines="family"` where the tables were made with per=family.
@@ -292,5 +292,5 @@ def distance_and_order(distance: Table, order: Table, lines: str = "metric", acr
 
 
 def _group(row: Row) -> str:
-    """Lo-Hi, Lo-Mod, … or easy, hard: the same color left and right."""
+    """Return the group of a row (Lo-Hi, Lo-Mod, … or easy, hard), which has the same color in both panels."""
     return str(row.get("contrast") or row.get("pairs") or "all levels")

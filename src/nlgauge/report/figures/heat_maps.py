@@ -1,4 +1,4 @@
-"""Tables as colors: metrics × measures, metrics × parts, who is better than whom, who ranks like whom."""
+"""Heat maps: metrics × measures, metrics × parts, significance matrices, and rank agreement."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def heat_map(table: Table) -> PlotlyFigure:
 
 
 def _color_value(row: Row, column: str) -> float | None:
-    """The number behind the color: a pairwise accuracy is put on the scale from -1 to 1, where chance is 0."""
+    """Return the number that sets the color: a pairwise accuracy is rescaled to -1 to 1, where chance is 0."""
     value, measure = row.get(column), str(row.get("measure", ""))
     if column != "value" or "/" not in measure or not there(value):
         return value
@@ -82,13 +82,13 @@ def _tip(row: Row, column: str) -> str:
 
 @figure("inter-metric")
 def metric_map(table: Table) -> PlotlyFigure:
-    """The square of Figure 1: blue agrees, orange disagrees; human ratings first."""
+    """Show the correlation matrix of Figure 1: blue is positive, orange is negative; human ratings come first."""
     return square(distinct(table, "metric"), {(row["metric"], row["other"]): row["value"] for row in table})
 
 
 @figure("inter-aspect")
 def aspect_matrix(table: Table) -> PlotlyFigure:
-    """Aspects × aspects, kappa of their levels."""
+    """Show the kappa of the levels of each pair of aspects."""
     names = list(dict.fromkeys(name for row in table for name in (row["first"], row["second"])))
     both = {(row[a], row[b]): row["kappa"] for row in table for a, b in (("first", "second"), ("second", "first"))}
     return square(names, both, decimals=3, colorbar={"title": "kappa", "thickness": 12})
@@ -96,7 +96,7 @@ def aspect_matrix(table: Table) -> PlotlyFigure:
 
 @figure("measures")
 def agreement_of_measures(table: Table) -> PlotlyFigure:
-    """Measures × measures: do they put the metrics into the same order? By grouping, so that blocks show."""
+    """Show how similarly the measures rank the metrics, sorted by grouping."""
     names = sorted((row["measure"] for row in table), key=_place)
     taus = {(a, b): 1.0 if a == b else table.facts["agreement"][a].get(b) for a in names for b in names}
     drawn = square(
@@ -119,7 +119,7 @@ def _place(measure: str) -> tuple[int, int, str]:
 
 @figure("complementarity")
 def distance_matrix(table: Table) -> PlotlyFigure:
-    """All aspects and metrics against all, human ratings first; lines separate human ratings from metrics (Fig. 2)."""
+    """Show the distances of all aspects and metrics, human ratings first and separated by lines (Fig. 2)."""
     names, apart = [row["metric"] for row in table], table.facts["distance"]
     far = {(a, b): None if a == b else apart[a][b] for a in names for b in names}
     bar = {"thickness": 12, "tickvals": [0, 0.5, 1], "ticktext": ["0 same", "0.5", "1 reversed"]}
@@ -143,7 +143,7 @@ def distance_matrix(table: Table) -> PlotlyFigure:
 def square(
     names: list[str], at: dict[tuple[str, str], Any], decimals: int = 2, low: float | None = None, **trace: Any
 ) -> PlotlyFigure:
-    """Names against names."""
+    """Show a square matrix of names."""
     values = [[at.get((a, b)) for b in names] for a in names]
     texts = [[number(v, decimals, missing="") for v in each] for each in values]
     template = {} if len(names) <= MAX_LABELED_COLUMNS else {"texttemplate": ""}
@@ -152,7 +152,9 @@ def square(
 
 @figure("compare-pairs")
 def significance_matrix(table: Table) -> PlotlyFigure:
-    """Row better than column; the darker, the surer. The corrected p is in the cell (few metrics) or in the tip."""
+    """Show whether the row is better than the column; darker is more significant. Cells or tooltips show corrected
+    p-values.
+    """
     names = by_wins(table)
     p = {(row["better"], row["worse"]): row["p_corrected"] for row in table}
     texts = [[number(p.get((a, b)), missing="") for b in names] for a in names]
@@ -172,7 +174,7 @@ def significance_matrix(table: Table) -> PlotlyFigure:
 
 
 def by_wins(table: Table) -> list[str]:
-    """Metrics by the number of those they are better than."""
+    """Sort metrics by the number of metrics that they outperform."""
     wins = {name: 0 for row in table for name in (row["better"], row["worse"])}
     for row in table:
         wins[row["better"]] += 1
@@ -185,7 +187,7 @@ def _step(p: float | None) -> float | None:
 
 @figure("checklist")
 def verdict_grid(table: Table) -> PlotlyFigure:
-    """Metrics × assessments: blue passes, orange does not, white could not be assessed; the number in the cell."""
+    """Show metrics × assessments with their values: blue passes, orange fails, white could not be assessed."""
     metrics, columns = distinct(table, "metric"), distinct(table, "assessment")
     at = {(row["metric"], row["assessment"]): row for row in table}
     cells = [[at[m, c] for c in columns] for m in metrics]
@@ -212,8 +214,9 @@ def _verdict(row: Row) -> str:
 
 @figure("wins")
 def win_matrices(table: Table, across: int = 4) -> PlotlyFigure:
-    """Human ratings left, metrics right: share of comparisons that the row wins over the column, and of ties (=). The
-    color is wins minus losses, so that ties take neither side. `across`: squares next to each other."""
+    """Show win rates of rows over columns, and ties (=), by human ratings (left) and metrics (right). The color is wins
+    minus losses, so that ties count for neither side. `across`: squares next to each other.
+    """
     sides, names = distinct(table, "side")[:4], distinct(table, "first")
     shown = [plain(n) for n in names]
     tall = 150 + 34 * len(names)
@@ -248,7 +251,7 @@ def win_matrices(table: Table, across: int = 4) -> PlotlyFigure:
 
 
 def _win(row: Row) -> str:
-    """`.62` and the share of ties below, where there are any."""
+    """Return a cell with the win rate and, below it, the share of ties if there are any, as in `.62`."""
     if not row["n"]:
         return ""
     return number(row["value"], 2) + (f"<br>={number(row['tied'], 2)}" if row["tied"] else "")
@@ -262,7 +265,9 @@ def _win_tip(row: Row) -> str:
 
 @figure("robustness")
 def robustness_map(table: Table) -> PlotlyFigure:
-    """Metrics × perturbations: the share of falls. Blue where a fall is right, orange a false alarm, grey unknown."""
+    """Show the share of score drops by metric and perturbation: blue if correct, orange if a false alarm, gray if
+    unknown.
+    """
     kinds, metrics = distinct(table, "perturbation"), distinct(table, "metric")
     at = {(row["metric"], row["perturbation"]): row for row in table}
     damaging = {row["perturbation"] for row in table if row["should"] == "fall"}

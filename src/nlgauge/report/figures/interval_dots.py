@@ -42,7 +42,7 @@ INKS = (ACCENT, "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # one per judge; hu
 
 @figure("verdicts")
 def share_dots(table: Table) -> PlotlyFigure:
-    """One line per share, a dot with its interval per judge; dotted: the majority-class baseline."""
+    """Show one row per share, with a dot and an interval per judge; the dotted line is the majority-class baseline."""
     judges = list(dict.fromkeys(r["metric"] for r in table if r["measure"] == "agreement"))
     shown = [m for m in SHARES if any(r["measure"] == m and not math.isnan(r["value"]) for r in table)]
     drawn = PlotlyFigure()
@@ -74,7 +74,9 @@ NEVER = ("leniency", "spread")  # in points: another scale than effects in SDs
 
 @figure("bias")
 def bias_forest(table: Table) -> PlotlyFigure | None:
-    """One line per judge, aspect and check: effects in judge and human ratings, and the bias with its interval."""
+    """Show the effects on judge scores and on human ratings, and the bias with its interval, per judge, aspect and
+    check.
+    """
     rows = [row for row in table if there(row["value"]) and not _on_the_side_not_asked(row)][:MAX_LINES]
     if not rows:
         return None
@@ -99,7 +101,7 @@ def bias_forest(table: Table) -> PlotlyFigure | None:
 
 @figure("drift")
 def shift_split(table: Table) -> PlotlyFigure | None:
-    """One line per judge and part of the change: the judge's, the data's, spread and agreement, with intervals."""
+    """Show the parts of a change with intervals: those of the judge and of the data, spread, and agreement."""
     rows = [row for row in table if there(row["value"])][:MAX_LINES]
     if not rows:
         return None
@@ -115,7 +117,7 @@ def shift_split(table: Table) -> PlotlyFigure | None:
 
 
 def _on_the_side_not_asked(row: Row) -> bool:
-    """A judge that uses a wider range than annotators has no central tendency, whatever the p-value."""
+    """Return whether the effect is on the untested side: a wider range than annotators is no central tendency."""
     return bool(row["value"] * ONE_SIDED.get(row["measure"], row["value"]) < 0)
 
 
@@ -149,7 +151,7 @@ APART = 0.25  # between the dots of one system
 
 @figure("estimate")
 def estimate_dots(table: Table) -> PlotlyFigure | None:
-    """One line per system, a dot with its interval per estimator; a cross is the judge's mean, which may be far off."""
+    """Show one row per system, with a dot and an interval per estimator; a cross is the uncorrected judge mean."""
     kinds = [m for m in ESTIMATORS if any(r["measure"] == m for r in table)]
     if not kinds:
         return None
@@ -174,7 +176,7 @@ def estimate_dots(table: Table) -> PlotlyFigure | None:
 
 @figure("rank")
 def strength_dots(table: Table) -> PlotlyFigure:
-    """Systems, best by human votes on top: chance to beat an average other, one sign a side; lines part the tiers."""
+    """Show each system's win probability against an average one, best by human votes on top; lines separate tiers."""
     sides, names = distinct(table, "side")[:7], distinct(table, "system")
     place = {name: k for k, name in enumerate(names)}
     drawn = PlotlyFigure()

@@ -1,4 +1,4 @@
-"""One look for all figures: font, colors that color-blind readers distinguish, and the frames that pictures share."""
+"""Common style of all figures: font, colors for color-blind readers, and shared layouts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def plain(text: Any) -> str:
 
 
 def cut(text: Any, most: int = 44) -> str:
-    """An axis label of a bearable length."""
+    """Shorten an axis label."""
     name = str(text)
     return plain(name if len(name) <= most else name[: most - 1] + "…")
 
@@ -109,12 +109,12 @@ def there(value: float | None) -> bool:
 
 
 def ends(low: float, high: float) -> str:
-    """` [.47, .57]`, as tips show an interval."""
+    """Return an interval for a tooltip, as in ` [.47, .57]`."""
     return f" [{number(low)}, {number(high)}]" if there(low) else ""
 
 
 def whiskers(rows: Sequence[Row], ink: str = QUIET, **more: Any) -> dict[str, Any]:
-    """Error bars from `value` to `low` and `high`; none where an end is not known."""
+    """Return error bars from `value` to `low` and `high`; none if an end is unknown."""
     up, down = (
         [max(0.0, sign * (row[end] - row["value"])) if there(row[end]) else 0.0 for row in rows]
         for end, sign in (("high", 1), ("low", -1))
@@ -132,7 +132,7 @@ def marks(
     marker: dict[str, Any] | None = None,
     **trace: Any,
 ) -> Any:
-    """One series of marks; `rows` have the ends of their intervals, `texts` are the tips."""
+    """Return one series of markers; `rows` have the ends of their intervals, `texts` are the tooltips."""
     tip = "%{y}: %{x:.2f}<extra></extra>" if texts is None else "%{text}<extra></extra>"
     common: dict[str, Any] = {"mode": "markers", "text": texts, "hovertemplate": tip}
     if rows:
@@ -141,7 +141,7 @@ def marks(
 
 
 def curve(x: Sequence[Any], y: Sequence[Any], ink: str, name: Any, *, sign: str = "circle", **trace: Any) -> Any:
-    """One line with marks; its tips have the name and the place."""
+    """Return one line with markers; its tooltips show the name and the position."""
     common = {
         "mode": "lines+markers",
         "name": plain(name),
@@ -153,19 +153,19 @@ def curve(x: Sequence[Any], y: Sequence[Any], ink: str, name: Any, *, sign: str 
 
 
 def at_end(figure: PlotlyFigure, x: Any, y: float, text: str, ink: str, **more: Any) -> None:
-    """The name of a line, to the right of its last point."""
+    """Write the name of a line to the right of its last point."""
     common = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": {"color": ink}}
     figure.add_annotation(x=x, y=y, text=text, **{**common, **more})
 
 
 def upright(x: float, xref: str = "x", yref: str = "paper") -> dict[str, Any]:
-    """A dotted vertical line as a shape."""
+    """Return a dotted vertical line as a shape."""
     place = {"x0": x, "x1": x, "y0": 0, "y1": 1, "xref": xref, "yref": yref}
     return {"type": "line", **place, "line": {"color": QUIET, "width": 1, "dash": "dot"}}
 
 
 def lanes(figure: PlotlyFigure, names: Sequence[str]) -> PlotlyFigure:
-    """Names down the side, one at each whole number."""
+    """Write names on the vertical axis, one at each integer."""
     ticks = {"tickvals": list(range(len(names))), "ticktext": list(names)}
     return figure.update_yaxes(**ticks, zeroline=False, range=[len(names) - 0.5, -0.5])
 
@@ -291,7 +291,7 @@ def bars(
 
 
 def listed(figure: PlotlyFigure, names: Sequence[Any], height: int = 0, **layout: Any) -> PlotlyFigure:
-    """The frame of pictures with names down the side, in their order."""
+    """Return the layout of charts with names on the vertical axis, in their order."""
     few = len(names) <= MANY
     framed(figure, height or 130 + (24 if few else 15) * max(len(names), 2), **layout)
     figure.update_yaxes(
@@ -308,7 +308,7 @@ def listed(figure: PlotlyFigure, names: Sequence[Any], height: int = 0, **layout
 def panels(
     titles: Sequence[str], most: int = 2, apart: int = 70, tall: int = 330, **more: Any
 ) -> tuple[PlotlyFigure, list[dict[str, int]]]:
-    """Small pictures next to and below each other, and the place of each; `apart` pixels between two rows of them."""
+    """Return small multiples and their positions; `apart` is the distance between two rows in pixels."""
     across = max(1, min(most, len(titles)))
     down = max(1, -(-len(titles) // across))
     figure = subplots(
@@ -324,7 +324,7 @@ def panels(
 def key(
     figure: PlotlyFigure, text: str, shift: int, top: bool = False, align: str = "center", **more: Any
 ) -> PlotlyFigure:
-    """A line of words below (or above) the picture that says what its colors and signs mean."""
+    """Write a line of text above or below the figure that explains colors and marks."""
     figure.add_annotation(
         text=text,
         xref="paper",
@@ -342,7 +342,7 @@ def key(
 
 
 def apart(places: dict[str, float], gap: float) -> dict[str, float]:
-    """Labels moved just so far that they stand at least `gap` from each other, in their order.
+    """Move labels as little as possible so that they are at least `gap` apart, in their order.
 
     >>> apart({"a": 0.0, "b": 0.1, "c": 2.0}, 1.0)
     {'a': -0.45, 'b': 0.55, 'c': 2.0}
@@ -362,5 +362,5 @@ def apart(places: dict[str, float], gap: float) -> dict[str, float]:
 
 
 def _room(two: Sequence[tuple[list[str], float]], gap: float) -> float:
-    """How far the middles of two stacks of labels must be apart."""
+    """Return the minimum distance between the centers of two stacks of labels."""
     return gap * (len(two[0][0]) + len(two[1][0])) / 2

@@ -1,4 +1,4 @@
-"""Figures as the JSON of plotly: what the report draws as SVG, without plotly's classes.
+"""Plotly figures as JSON, without plotly's classes; the report draws them as SVG.
 
 Plotly's own classes check every property, which takes ten times as long as drawing the figure. `to_plotly` makes one of
 them where a user asked for the figure.
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Properties(dict[str, Any]):
-    """Properties of a part of a figure, also as attributes; None where one is not set."""
+    """Properties of a part of a figure, also available as attributes; None if not set."""
 
     def __getattr__(self, name: str) -> Any:
         value = self.get(name)
@@ -28,7 +28,7 @@ scatter, bar, heatmap = (partial(_trace, kind) for kind in ("scatter", "bar", "h
 
 
 class PlotlyFigure:
-    """A figure: traces and a layout, changed by the methods that plotly's figures have under these names."""
+    """A figure with traces and a layout; its methods have the names and the effect of those of plotly's figures."""
 
     def __init__(self, traces: Properties | Sequence[Properties] = ()) -> None:
         self.data: list[Properties] = [traces] if isinstance(traces, Properties) else list(traces)
@@ -98,7 +98,7 @@ class PlotlyFigure:
 
 
 def _merge(into: dict[str, Any], properties: dict[str, Any]) -> None:
-    """Change properties; those of a part that is there are changed one by one."""
+    """Update properties; nested properties are merged."""
     for name, value in properties.items():
         if isinstance(value, dict) and isinstance(into.get(name), dict):
             _merge(into[name], value)

@@ -1,4 +1,4 @@
-"""Which measure to trust: discriminative power against ranking consistency, and p-value curves."""
+"""Discriminative power against ranking consistency of measures, and p-value curves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from nlgauge.table import Row, Table
 
 @figure("stability")
 def power_and_consistency(table: Table) -> PlotlyFigure:
-    """Each measure a point: left distinguishes metrics, top ranks them alike on both halves of the inputs."""
+    """Show discriminative power (left is better) and ranking consistency (top is better) of each measure."""
     figure = PlotlyFigure(_points(table))
     figure.update_xaxes(title="discriminative power: mean p of a pair of metrics (lower is better)", rangemode="tozero")
     figure.update_yaxes(title="same order on two halves (top)")
@@ -41,7 +41,7 @@ def power_and_consistency(table: Table) -> PlotlyFigure:
 
 @figure()
 def p_value_curves(table: Table) -> PlotlyFigure:
-    """The nearer to the axes, the better the measure distinguishes metrics; the area is its DP."""
+    """Show the sorted p-values of each measure: curves close to the axes discriminate best; the area is the DP."""
     figure = PlotlyFigure(_curves(table))
     figure.update_xaxes(title="share of metric pairs")
     figure.update_yaxes(title="p", range=[0, 1])
@@ -50,7 +50,7 @@ def p_value_curves(table: Table) -> PlotlyFigure:
 
 @figure("judge-measures")
 def power_and_consistency_by_family(table: Table) -> PlotlyFigure:
-    """The same for each family of scorers, a panel each, on the same axes: does the order of measures stay?"""
+    """Show discriminative power and ranking consistency in one panel per family of scorers, on shared axes."""
     names = distinct(table, "family")
     drawn, places = panels(names, most=3, apart=90, tall=300, shared_xaxes="all", shared_yaxes="all")
     for name, at in zip(names, places, strict=True):
@@ -70,7 +70,7 @@ def power_and_consistency_by_family(table: Table) -> PlotlyFigure:
 
 @figure("judge-statements")
 def statement_intervals(table: Table) -> PlotlyFigure:
-    """A line a statement, a dot with its interval a family; right of 0 is as the paper states, filled where sure."""
+    """Show each statement with intervals per family; right of 0 agrees with the paper, filled if significant."""
     lines = [f"{row['claim'][:2]} {row['statement']}" for row in table]
     drawn = PlotlyFigure()
     names = distinct(table, "family")
@@ -94,7 +94,7 @@ def statement_intervals(table: Table) -> PlotlyFigure:
 
 
 def _as_stated(row: Row) -> Row:
-    """Turned so that a difference which the paper states is positive."""
+    """Flip the sign of a row so that a difference stated in the paper is positive."""
     if " < " not in row["statement"]:
         return row
     return {**row, "value": -row["value"], "low": -row["high"], "high": -row["low"]}
@@ -142,7 +142,7 @@ SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (0.8, 0
 
 
 def _label_places(points: list[tuple[float, float]]) -> list[str]:
-    """One side a label, such that few labels cover each other or a point."""
+    """Place each label on one side, such that few labels overlap each other or a point."""
     if not points:
         return []
     tall = max(max(p[1] for p in points) - min(p[1] for p in points), 1e-9)
@@ -169,7 +169,7 @@ def _label_places(points: list[tuple[float, float]]) -> list[str]:
 
 
 def _with_key(figure: PlotlyFigure, table: Table, lines: bool = True) -> PlotlyFigure:
-    """What colors, signs and dashes mean, in one line of text instead of a legend of twelve."""
+    """Explain colors, marks and dashes in one line of text instead of a legend of twelve entries."""
     used = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
     colors = "  ".join(f"<span style='color:{GROUPINGS[g]}'>■ {g}</span>" for g in used)
     signs = {"circle": "●", "square": "■", "triangle-up": "▲"}

@@ -1,4 +1,4 @@
-"""Static figures: a plotly figure as SVG, for a page that prints and can be read without scripts.
+"""Static figures: a plotly figure as SVG, for pages that print and can be read without JavaScript.
 
 It draws what the figures of nlgauge use: points, lines, bars and heat maps, on linear, logarithmic and category axes,
 with panels, legends, shapes and annotations.

@@ -1,4 +1,4 @@
-"""Axes of a static figure: from values to pixels, with ticks, as plotly's layout describes them."""
+"""Axes of a static figure: conversion of values to pixels, and ticks, as plotly's layout describes them."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ def real(run: ReportContext) -> Findings:
     parts = []
     for table in run.each(rank_ask(run)[0], **rank_ask(run)[1]):
         about, tests = run.about(table), pairs.get(run.about(table))
-        # Which pairs differ comes first: the intervals stand on the first screen.
+        # The significant pairs come first, because the intervals are in the summary at the top of the report.
         some_differ = any(r["significant"] for r in tests or ())
         shown = (
             [tests, table]

@@ -94,7 +94,7 @@ def _words(run: ReportContext, rows: Sequence[Row]) -> str:
     )
 
 
-# --- what the page needs to show outputs ---
+# --- data of the outputs in the page ---
 
 
 def outputs_of(run: ReportContext, best: dict[str, str | None]) -> tuple[OutputTable, list[str]]:

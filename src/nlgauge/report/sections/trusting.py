@@ -37,7 +37,7 @@ def trust(run: ReportContext) -> Findings:
     if run.quick:
         return Findings([Finding(run.about(t), trust_words(t, run), [t]) for t in tables])
     for table in tables:
-        # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
+        # These rows contain the results of `stability`: its figure comes first, and the four sides are collapsed.
         first = replace(
             table,
             kind="stability",
@@ -82,7 +82,7 @@ def trust_words(table: Table, run: ReportContext) -> str:
 
 
 def _trusted(run: ReportContext) -> Ask:
-    # Twelve measures, and all pairs; the mean over many pairs needs few draws.
+    # All twelve measures and all pairs of metrics are tested; the mean over many pairs requires few draws.
     draws = run.cap_draws(run.draws // 2 if run.quick else min(run.draws, AVERAGED), 2 * run.pairs)
     options = {"measures": _compared(run), "draws": draws, "ranked_by": headline_measure(run)}
     if run.quick:
