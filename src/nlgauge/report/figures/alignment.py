@@ -44,7 +44,7 @@ def kind_of(metric: str) -> str:
 
 
 def match_of(metric: str) -> str:
-    """The colors of Figure 5, where nothing has references: output and input are compared.
+    """Return the colors of Figure 5, in which output and input are compared because there are no references.
 
     >>> match_of("BLEU"), match_of("BLEURT"), match_of("Ours (D)")
     ('matches words', 'matches embeddings', 'information alignment')
