@@ -242,11 +242,11 @@ TOP = """# Longest texts
 
 Written by `python -m bench.growth --write docs/limits.md`; do not edit.
 
-Time and memory of every metric on one output of 10⁴, 10⁵ and 10⁶ characters, against a reference, source and context of the
-same length. In a cell: seconds of CPU time at the three lengths (–: no value, with the reason below or because the text has
-no words), and the memory that the longest one with a value needed in addition to what the metric always holds. The texts: `word word
-word …`, `w0 w1 w2 …`, a single word of one letter, and punctuation alone. A metric whose running time grows faster than the text has
-a limit; beyond it the output has no value and the reason says so. Metrics that run a neural model are not in the table: they
+The table shows the time and memory of every metric on one output of 10⁴, 10⁵ and 10⁶ characters, with a reference, source and context of the
+same length. Each cell contains the CPU time in seconds at the three lengths (–: no value, with the reason below or because the text has
+no words), and the additional memory for the longest text with a value. The texts are `word word
+word …`, `w0 w1 w2 …`, a single word of one repeated letter, and only punctuation. A metric whose running time grows faster than linearly has
+a length limit; beyond it, the output has no value, and the reason states the limit. Metrics that run a neural model are not in the table: they
 truncate texts that are too long for the model, or read them in windows, with a note.
 """
 
