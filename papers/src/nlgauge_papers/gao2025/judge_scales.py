@@ -192,7 +192,7 @@ def averaging_table(all_: JudgedSet, seed: int) -> Table:
             for j, m in enumerate(NAMES)
         ]
         unsure = [m for m in NAMES if m not in up and m not in down]
-        told = {"surely higher": up, "surely lower": down, "cannot be told": unsure}
+        told = {"significantly higher": up, "significantly lower": down, "inconclusive": unsure}
         answers.append(
             f"{name} against one prompt, of 12 measures: "
             + ", ".join(f"{len(found_)} {what}" for what, found_ in told.items())
