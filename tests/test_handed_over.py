@@ -89,7 +89,7 @@ def test_verbs_that_got_no_value_do_not_end_well(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["metric", "analysis", "reader"])
 def test_only_a_typed_name_runs_a_file(own: Path, kind: str) -> None:
-    with pytest.raises(NameUnknown, match="only when you type it"):
+    with pytest.raises(NameUnknown, match="only if you name it yourself"):
         registry.get(kind, f"{own}@handed-wit")
     assert not ran(own)
 

@@ -53,7 +53,7 @@ def test_the_page_from_a_log_to_an_interval_shows_what_its_commands_print(tmp_pa
 
 def test_the_pages_numbers_in_words_are_those_of_its_tables() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    for words in ("With the judge about 321 labels, without it 532", "`v2` is better by 0.13 to 0.55"):
+    for words in ("About 321 labels are needed with the judge, and 532 without it", "`v2` is better by 0.13 to 0.55"):
         assert words in page
     assert (
         "About 532 labels in 439 inputs without a judge." in page

@@ -55,7 +55,7 @@ def test_the_verb_reports_the_probe(serve: Serve, data: Path) -> None:
     ran = nlgauge(data.parent, *words, "--base-url", serve(obeys=["Final score"]).base_url)
     assert ran.returncode == 0, ran.stderr
     assert "inject-verdict" in ran.stdout
-    assert "probe asks the judge" in nlgauge(data.parent, *words, "--dry-run").stderr
+    assert "--probe sends requests" in nlgauge(data.parent, *words, "--dry-run").stderr
 
 
 def test_robustness_adds_attacks_for_a_judge(serve: Serve, data: Path) -> None:

@@ -138,7 +138,7 @@ def test_files_that_are_not_what_they_should_be_get_one_line(tmp_path: Path) -> 
         (folder / name).unlink()
     for name in ("a.pt", "b.pt"):
         torch.save(given, folder / name)
-    with pytest.raises(NlgaugeError, match=r"a\.pt, b\.pt: which"):
+    with pytest.raises(NlgaugeError, match=r"a\.pt, b\.pt; found several"):
         load_fresh("causal", str(folder))
 
 

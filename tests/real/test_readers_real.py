@@ -92,4 +92,5 @@ def test_no_other_published_file_is_claimed(real_data: Path) -> None:
         "wmt_mqm: mqm",
         "ragchecker_meta: ragchecker",
         "judge_bench: judge-bench",
+        "alt_test: alt-test",
     }
