@@ -190,7 +190,7 @@ def test_the_readme_shows_what_is_printed(folder: Path) -> None:
         shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
         in_state(folder, state)
         shell("python judge.py answers.csv judged.csv", folder)
-        done = run_command("gate", "judged.csv", "--min", "kappa=.6,tnr=.75", cwd=folder)
+        done = run_command("gate", "judged.csv", "--min", "kappa=.6,tnr=.75", cwd=folder, COLUMNS="")
         assert done.stdout
         for line in done.stdout.splitlines()[:6]:
             assert line in shown
