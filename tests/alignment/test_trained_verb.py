@@ -38,8 +38,8 @@ def test_a_missing_file_and_an_unknown_task_are_one_clear_line(tmp_path: Path) -
     text = str(text_file(tmp_path))
     for extra, said in (
         (["--text", str(tmp_path / "no.txt")], "cannot be read"),
-        (["--text", text, "--task", "poetry"], "task='poetry'; there are"),
-        (["--text", text, "--targets", "luck"], "targets='luck'; there are"),
+        (["--text", text, "--task", "poetry"], "task must be one of .*; got 'poetry'"),
+        (["--text", text, "--targets", "luck"], "targets must be one of .*; got 'luck'"),
     ):
         with pytest.raises(NlgaugeError, match=said):
             CliRunner().invoke(
